@@ -272,6 +272,22 @@ bool has_column(const std::string& file, const char* column) {
   return std::find(table.cells().begin(), table.cells().end(), column) != table.cells().end();
 }
 
+// Of all replicas together; what they missed while they were gone is in absences.csv.
+double steps_taken(const Case& config, const std::string& case_folder) {
+  const DynamicSteps dynamic = dynamic_steps_of(config);
+  std::int64_t steps = dynamic.taken_by_all(config.replicas, config.steps());
+  if (!config.has_absences()) return static_cast<double>(steps);
+  CsvStream rows(case_folder + "/absences.csv", {"replica", "left_step", "first_step"});
+  while (rows.next()) {
+    const auto replica = static_cast<int>(rows.integer(0, 0, config.replicas - 1));
+    const auto left = static_cast<int>(rows.integer(1, 1, config.steps() + 1));
+    const auto first = static_cast<int>(rows.integer(2, 0, config.steps() + 1));  // 0: it did not come back
+    steps -= dynamic.taken_until(replica, first > 0 ? first - 1 : config.steps()) -
+             dynamic.taken_until(replica, left - 1);
+  }
+  return static_cast<double>(steps);
+}
+
 // From replicas.csv, a row a worker: times, what they sent, and where replicas may be gone or late, what went
 // into the model and what was lost.
 void add_workers(const Case& config, const std::string& case_folder, Json& record) {
@@ -290,8 +306,7 @@ void add_workers(const Case& config, const std::string& case_folder, Json& recor
   if (clock_s.empty()) return;
   const double latest_s = *std::max_element(clock_s.begin(), clock_s.end());
   const auto tokens = static_cast<double>(config.workload.tokens);
-  const DynamicSteps dynamic = dynamic_steps_of(config);
-  const auto all_steps = static_cast<double>(dynamic.taken_by_all(config.replicas, config.steps()));
+  const double all_steps = steps_taken(config, case_folder);
   const auto share = [&](const char* column) -> Json {
     std::vector<double> shares = of[column];
     for (std::size_t i = 0; i < shares.size(); ++i) shares[i] = clock_s[i] > 0 ? shares[i] / clock_s[i] : 0;
@@ -339,7 +354,7 @@ void add_workers(const Case& config, const std::string& case_folder, Json& recor
     if (config.has_absences())
       record["participation"] = latest_s > 0 ? Json(1 - mean(of["gone_s"]) / latest_s) : Json();
   }
-  if (!may_lose && !dynamic.is_on()) return;
+  if (!may_lose && !dynamic_steps_of(config).is_on()) return;
   const double useful_steps = may_lose ? sum(of["useful_steps"]) / config.pipeline.stages : all_steps;
   record["useful_steps"] = useful_steps;
   if (latest_s <= 0) return;
@@ -359,10 +374,10 @@ void add_absences(const Case& config, const std::string& case_folder, Json& reco
     if (!rows.empty(2)) recovery_s.push_back(rows.number(2) - rows.number(0));
   }
   const Json report = read_json_or_null(case_folder + "/replay.json", replay_declaration());
-  const auto said = [&](const char* key) { return report.is_object() ? report.value(key, 0) : 0; };
+  const auto said = [&](const char* key) { return report.is_object() ? report.value(key, 0.) : 0; };
   record["crashes"] = crashes;
-  record["committed_fraction"] = 1 - static_cast<double>(said("thrown_away_steps")) / config.steps();
-  record["discarded_exchanges"] = said("discarded");
+  record["committed_fraction"] = 1 - said("thrown_away_steps") / config.steps();
+  record["discarded_exchanges"] = static_cast<std::int64_t>(said("discarded"));
   record["recovery_s"] = distribution_or_null(recovery_s);
   record["recovery_bytes"] = bytes;
 }

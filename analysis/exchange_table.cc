@@ -153,7 +153,7 @@ bool ExchangeTable::next() {
 }
 
 double ExchangeTable::wait_s() const {
-  return overlaps() ? std::max(0., std::min(start_s(), done_s()) - awaited_s()) : start_s() - ready_s();
+  return hides() ? std::max(0., std::min(start_s(), done_s()) - awaited_s()) : start_s() - ready_s();
 }
 
 double ExchangeTable::exposed_s(double times) const {
@@ -179,7 +179,7 @@ std::vector<Synchronization> synchronizations(const std::string& case_folder, do
     sync.exposed_s += rows.exposed_s();
     sync.possible_exposed_s.low += rows.exposed_s(1 - residual);
     sync.possible_exposed_s.high += rows.exposed_s(1 + residual);
-    sync.exchange_s += rows.overlaps() ? rows.exposed_s() - rows.wait_s() : rows.sync_s();
+    sync.exchange_s += rows.hides() ? rows.exposed_s() - rows.wait_s() : rows.sync_s();
   }
   return all;
 }

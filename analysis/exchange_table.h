@@ -69,6 +69,8 @@ class ExchangeTable {
   bool overlaps() const { return rule_ && rule_->overlap_steps > 0; }
   // When the replica came to the point that needs it: ready_s of one that blocks.
   double awaited_s() const { return rows_.number(kAwaited); }
+  // Whether the replica computed after it was ready: steps, or the rest of a backward pass.
+  bool hides() const { return overlaps() || awaited_s() > ready_s(); }
 
   // False of one that was passed by: it sends nothing and is done when it is ready.
   bool takes_part() const { return bytes() > 0 || done_s() > ready_s(); }
@@ -108,7 +110,7 @@ struct Synchronization {
   bool exchanges = false;  // one of its rows does
   double sync_s = 0, wait_s = 0, exposed_s = 0;
   Interval possible_exposed_s = {0, 0};  // with the network model's error
-  double exchange_s = 0;  // sync_s; of what overlaps with compute exposed_s less wait_s
+  double exchange_s = 0;                 // sync_s; of what compute hides exposed_s less wait_s
 };
 
 // Those of exchanges.csv in the order of their first rows; `each` is called for every row of the table.

@@ -315,8 +315,16 @@ void ReplayEngine::note_finished(const GroupOperation& run) {
   add_schedule(run, is_everyone);
 }
 
+// A stage's gradients are its part of a step, a group's its members' part.
+double ReplayEngine::discarded_share(const ElasticExchange& run) const {
+  if (!run.rule().before_optimizer) return 0;
+  const double of_replicas =
+      run.rule().is_of_everyone() ? 1 : static_cast<double>(run.group().size()) / trace_.context.replicas;
+  return of_replicas / workers_.stages();
+}
+
 void ReplayEngine::note_elastic(const ElasticExchange& run) {
-  if (run.is_discarded()) outputs_.note_discarded(run.rule().before_optimizer);
+  if (run.is_discarded()) outputs_.note_discarded(discarded_share(run));
   if (!run.participants().empty() || run.is_discarded()) add_schedule(run, false);
 }
 

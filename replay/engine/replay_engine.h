@@ -60,6 +60,7 @@ class ReplayEngine : private PresenceListener {
   void member_done(GroupOperation& run, int worker);
   void go_on(int worker);
   void note_finished(const GroupOperation& run);
+  double discarded_share(const ElasticExchange& run) const;
   void note_elastic(const ElasticExchange& run);
   void add_schedule(const GroupOperation& run, bool is_everyone);
   void note_contribution(const GroupOperation& run, int worker);

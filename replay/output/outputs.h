@@ -72,8 +72,9 @@ class ReplayOutputs {
   // Where times decide what the training of the case does.
   virtual void expect_training(const Case&) {}
   virtual void add_absence(const AbsenceRow&) {}
-  // An operation that failed for all of its group.
-  virtual void note_discarded(bool /*is_of_gradients*/) {}
+  // An operation that failed for all of its group. `step_share`: what that throws away of its step's
+  // gradients, 1 if those of all workers; 0 where it is of no gradients.
+  virtual void note_discarded(double /*step_share*/) {}
   // Of a case with rollouts.
   virtual void write_rollouts(const RolloutRows&) {}
   // Of a case with faults.

@@ -62,7 +62,7 @@ class ReplayTables : public ReplayOutputs {
   // journal.jsonl is written too.
   void expect_training(const Case& config) override { journal_.emplace(config, trace_); }
   void add_absence(const AbsenceRow& row) override;
-  void note_discarded(bool is_of_gradients) override { ++discarded_, thrown_away_ += is_of_gradients; }
+  void note_discarded(double step_share) override { ++discarded_, thrown_away_ += step_share; }
   void write_faults(const std::vector<FaultRow>& rows) override;
   void write_rollouts(const RolloutRows& rows) override;
   Json finish(const ReplayEnd& end) override;
@@ -92,7 +92,8 @@ class ReplayTables : public ReplayOutputs {
   std::map<int, std::vector<CollectiveSums>> collective_sums_;  // by step and collective
   bool has_lost_work_ = false, has_rollouts_ = false;
   std::int64_t tasks_written_ = 0;
-  std::int64_t discarded_ = 0, thrown_away_ = 0;  // operations, of them those of gradients
+  std::int64_t discarded_ = 0;  // operations
+  double thrown_away_ = 0;      // steps
   std::ofstream schedule_;
   std::optional<TrainingJournal> journal_;
   OrderedRows<std::pair<int, int>, ExchangeRow> exchange_rows_;

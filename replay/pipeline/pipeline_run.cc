@@ -58,7 +58,7 @@ PipelineRun::WorkerTimes PipelineRun::on_crash(int index) {
   if (worker.computes)
     worker.times.compute_s -= seconds_between(clock_.now_s(), worker.pass_end_s);
   else if (worker.is_here)
-    count_wait(worker);
+    count_cut_wait(worker);
   const WorkerTimes times = worker.times;
   Worker anew;
   anew.seconds = worker.seconds;
@@ -92,6 +92,15 @@ void PipelineRun::count_wait(Worker& worker) const {
   worker.clocks.late_s = late_s;
   worker.times.network_s += network_s;
   worker.times.bubble_s += waited_s - network_s;
+}
+
+// Until a crash. What it waited for is under way, since when its free clock says; or it was not made yet, and
+// then it would have waited for it on any network.
+void PipelineRun::count_cut_wait(Worker& worker) const {
+  const double would_wait_until_s =
+      worker.coming_free_s.empty() ? clock_.now_s() - worker.clocks.late_s : *worker.coming_free_s.begin();
+  worker.clocks.free_s = std::max(worker.clocks.free_s, would_wait_until_s);
+  count_wait(worker);
 }
 
 void PipelineRun::begin(int index, const PipelinePass& pass) {
@@ -141,6 +150,7 @@ void PipelineRun::send(int index, const PipelinePass& pass) {
   const std::int64_t bytes = trace_.hop_bytes(step_, pass.home, hop, task.is_forward);
   sender.times.bytes_sent += bytes;
   ++sender.under_way;
+  at(to).coming_free_s.insert(next.free_s);
   ++transfers_;
   const int rule = static_cast<int>(trace_.plan.rules.size()) + (task.is_forward ? 0 : 1);
   // Without a schedule a worker may have several micro-batches of one number, of different homes.
@@ -148,6 +158,8 @@ void PipelineRun::send(int index, const PipelinePass& pass) {
                        has_schedule_ ? 0 : pass.home};
   const auto on_arrival = [this, index, to, next] {
     if (--at(index).under_way == 0 && plan().blocks) go_on(index);
+    std::multiset<double>& coming = at(to).coming_free_s;
+    coming.erase(coming.find(next.free_s));
     order_->arrive(to, next);
     go_on(to);
   };

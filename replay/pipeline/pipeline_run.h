@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,8 @@ class PipelineRun {
   struct Worker {
     bool is_here = false, computes = false, has_told_last = false;
     int under_way = 0;  // of its own messages
+    std::multiset<double>
+        coming_free_s;  // of those to it: when they were sent, of their senders' free clocks
     double idle_since_s = 0;
     double seconds = 0;     // of compute of the whole model in this step
     double pass_end_s = 0;  // of the clock: while it computes
@@ -98,6 +101,7 @@ class PipelineRun {
   void go_on(int worker);
   void finish(int worker);
   void count_wait(Worker& worker) const;
+  void count_cut_wait(Worker& worker) const;
   void begin(int worker, const PipelinePass& pass);
   void end(int worker, const PipelinePass& pass, double begin_s);
   void send(int worker, const PipelinePass& pass);

@@ -221,7 +221,7 @@ TEST_F(CaseRecord, CountsWhatWentIntoTheModel) {
              "replica,compute_s,idle_s,clock_s,bytes_sent,useful_steps,lost_s,gone_s\n"
              "0,10,2,20,100,8,2,0\n1,8,2,12,100,7,1,5\n");
   write_text(case_folder + "/absences.csv",
-             std::string(kAbsences) + "1,3,4,6,0,4,1000,8,9,6\n1,5,17,,-1,0,500,,,0\n");
+             std::string(kAbsences) + "1,3,4,6,0,4,1000,8,9,6\n1,10,17,,-1,0,500,,,0\n");
   write_text(case_folder + "/replay.json",
              R"({"transfers": 1, "events": 1, "simulated_s": 20, "discarded": 3, "thrown_away_steps": 2})");
   const Json json = record();
@@ -229,6 +229,8 @@ TEST_F(CaseRecord, CountsWhatWentIntoTheModel) {
   expect(json, {{"committed_fraction", 0.8}, {"discarded_exchanges", 3}});
   expect(json, {{"recovery_s.mean", 3}, {"recovery_bytes", 1500}, {"step_time_s", 2}});
   expect(json, {{"useful_steps", 15}, {"useful_steps_per_s", 0.75}, {"goodput_tokens_per_s", 75}});
+  // Replica 1 did not take steps 3 to 5, nor 10.
+  expect(json, {{"tokens_per_s", 16 * 100 / 20.}, {"bytes_per_token", 100 / (16 / 2. * 100)}});
   // Replica 1 had waited for 3 s where it crashed: 1.5 s of each, in no row of exchanges.
   write_text(case_folder + "/replicas.csv",
              "replica,compute_s,idle_s,clock_s,bytes_sent,useful_steps,lost_s,gone_s,cut_wait_s\n"
@@ -345,9 +347,22 @@ TEST_F(CaseRecordOfLearnedBits, HoldsEveryMetric) {
       "replica,compute_s,idle_s,clock_s,bytes_sent,stage,bubble_s,stage_wait_s,inside_wait_s,batch_wait_s,"
       "useful_steps,lost_s,gone_s\n"
       "0,5,3,8,100,0,1,1,0.5,0,3,1,1\n1,5,3.5,8.5,300,1,1.7,0.85,0,0,4,0,0\n");
-  write_text(case_folder + "/absences.csv", "back_s,bytes,joined_s\n6,1000,9\n");
+  write_text(case_folder + "/absences.csv", std::string(kAbsences) + "0,1,4,6,-1,0,1000,8,9,2\n");
   const Json json = record();
   for (const std::string& path : metric_paths()) EXPECT_TRUE(value_at(json, path)) << path;
+}
+
+// Posted at 1.75 s in a backward pass that ends at 2 s, done at 2.5: half a second of it stands out, of which
+// one waits for 0.125. Of the other exchange nothing is hidden.
+TEST_F(CaseRecord, WhatABackwardPassHidesIsNoExchangeTime) {
+  std::filesystem::remove(case_folder + "/trace.jsonl");
+  write_text(case_folder + "/exchanges.csv",
+             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n"
+             "1,0,outer,1.75,1.75,2.5,100,2\n1,1,outer,1.75,2.125,2.5,100,2\n"
+             "2,0,outer,4.25,4.25,4.75,100,4.25\n2,1,outer,4.25,4.25,4.75,100,4.25\n");
+  const Json json = record();
+  expect(json, {{"exchange_time_s", (0.5 + 0.375) / 2 + 0.5}, {"wait_time_s", 0.125 / 2}});
+  expect(json, {{"sync_time_s.mean", (0.75 + 0.375 + 0.5 + 0.5) / 4}, {"exposed_s.mean", 0.5}});
 }
 
 TEST_F(CaseRecord, LeavesOverlappedExchangesOutOfTheSynchronization) {

@@ -290,6 +290,34 @@ TEST(StagedCrash, AStepCountsOfWhichOneStageHasMetAndOthersAreLost) {
   EXPECT_NEAR((computed.at({"4", "2"})), 0.5, 1e-9) << "the others go on";
 }
 
+// At 2.5 s step 3 fails in both stages, one step of five; at 2.8 s in stage 0 alone, which is half a step.
+TEST(StagedCrash, AStepIsThrownAwayOnce) {
+  for (const auto& [crash_s, steps] : {std::pair(2.5, 1.), {2.8, 0.5}}) {
+    const Replayed result = staged(with_crash(3, 5, OnFailure::kDiscard, crash_s, 1e6));
+    EXPECT_EQ(result.report.at("thrown_away_steps"), steps);
+  }
+}
+
+// On a free network all that they wait for is the schedule's: stage 0 since its forward pass of 1/6 s, stage
+// 1 from the end of its step 2, at 1 2/3 s, until that was over. Where messages take 0.25 s, the first one
+// has been on its way for 0.1 s.
+TEST(StagedCrash, TheWaitThatACrashCutsIsABubbleUnlessTheNetworkHasIt) {
+  const auto cut = [](Case config, const char* step) {
+    std::vector<double> waits;
+    for (const auto& row : rows_of(staged(config), "pipeline.csv"))
+      if (row[0] == step && row[1] <= "1") waits.insert(waits.end(), {std::stod(row[4]), std::stod(row[5])});
+    return waits;
+  };
+  const auto expect_waits = [](const std::vector<double>& found, const std::vector<double>& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-9) << i;
+  };
+  expect_waits(cut(with_crash(3, 5, OnFailure::kRetry, 2.5, 1e6), "3"), {1. / 3, 0, 0.5, 0});
+  Case late = with_crash(3, 5, OnFailure::kRetry, 1. / 6 + 0.1, 1e6);
+  late.network.message_time = MessageTimeSpec{0.25, 0};
+  expect_waits(cut(late, "1"), {0.1, 0, 1. / 6, 0.1});
+}
+
 // Each stage downloads its half of 12,000 bytes at 9600 bytes a second, from its own worker of the source.
 TEST(StagedCrash, EachStageDownloadsItsPart) {
   OperationRule rule = weights_in_pairs();
