@@ -105,17 +105,25 @@ class RunDirectory:
     def _folder_of(self, case: str) -> pathlib.Path:
         return self.path / "cases" / self.case(case)["case"]
 
+    def _table(self, name: str, case: Optional[str]) -> Table:
+        if case is not None:
+            self.case(case)  # an unknown one is an error, not a table without rows
+        return read_csv(self.path / name, case)
+
     def metrics(self, case: Optional[str] = None) -> Table:
-        """A row for each evaluation and replica, and one for their mean (replica "mean"). Of one case or of all."""
-        return read_csv(self.path / "metrics.csv", case)
+        """A row for each evaluation and replica, and one for their mean (replica "mean"). Of one case or of all.
+
+        InputError for a case that the run does not have; so in exchanges() and links().
+        """
+        return self._table("metrics.csv", case)
 
     def exchanges(self, case: Optional[str] = None) -> Table:
         """A row for each exchange and participant: when it was ready, started, done, and its bytes."""
-        return read_csv(self.path / "exchanges.csv", case)
+        return self._table("exchanges.csv", case)
 
     def links(self, case: Optional[str] = None) -> Table:
         """A row for each link and direction: bytes on the wire and the time in which it was busy."""
-        return read_csv(self.path / "links.csv", case)
+        return self._table("links.csv", case)
 
     def learning_curve(self, case: str, by: str = "time", averaged: bool = False) -> Curve:
         """(x, loss) at each evaluation, mean over the replicas.

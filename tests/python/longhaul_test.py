@@ -199,7 +199,8 @@ class Reading(InAFolder):
                          [(2, "plain", 1.75, 12, 160, 3.5, 3.25), (4, "plain", 4, 20, 320, 2.5, 2)])
         self.assertEqual(curves.column("label"), ["a", "a"])
         self.assertRaisesRegex(longhaul.InputError, "steps, time, bytes, tokens", run.learning_curve, "a", by="epochs")
-        self.assertRaisesRegex(longhaul.InputError, "found 'c'; allowed: 'a', 'b'", run.learning_curve, "c")
+        for read in (run.case, run.learning_curve, run.metrics, run.exchanges, run.links):
+            self.assertRaisesRegex(longhaul.InputError, "found 'c'; allowed: 'a', 'b'", read, "c")
         self.assertRaisesRegex(longhaul.InputError, "found 'sync'; allowed: case, status", cases.column, "sync")
         self.assertRaisesRegex(longhaul.InputError, "exchanges.csv: does not exist", run.exchanges, "a")
 
