@@ -122,7 +122,7 @@ class RunDirectory:
         return self._table("exchanges.csv", case)
 
     def links(self, case: Optional[str] = None) -> Table:
-        """A row for each link and direction: bytes on the wire and the time in which it was busy."""
+        """A row for each link and direction: bytes on the wire and the time in which messages were under way over it."""
         return self._table("links.csv", case)
 
     def learning_curve(self, case: str, by: str = "time", averaged: bool = False) -> Curve:
