@@ -168,6 +168,7 @@ struct PlanOptions {
   int jobs = 0;     // replays at a time; 0: as many as there are cores
   bool quiet = false;
   bool resume = false;  // takes the replays that an interrupted plan has left
+  std::vector<std::string> command;  // as typed
 };
 
 // Searches what a plan file asks for and writes OUT/plan.json, scenario.json, plan.html and launch.sh.

@@ -18,6 +18,7 @@
 #include "cli/child_process.h"
 #include "cli/commands.h"
 #include "cli/machine.h"
+#include "cli/output_place.h"
 #include "cli/run_outputs.h"
 #include "cli/scratch_folder.h"
 #include "core/base/errors.h"
@@ -257,8 +258,10 @@ int emulate_command(const EmulateOptions& options) {
   }
   warn_of_rates(scenario);
   std::optional<ScratchFolder> scratch;
-  const std::string folder = options.out.empty() ? scratch.emplace("emulate").path : options.out;
+  const std::string folder =
+      options.out.empty() ? scratch.emplace("emulate").path : made_folder("--out", options.out);
   if (!options.program.empty()) return run_program(options, only_case(scenario, "COMMAND"), folder);
+  for (const char* part : {"/predicted", "/measured"}) check_holds_no_run("--out", folder + part);
   const std::string unpredicted = why_no_prediction(scenario);
   if (!unpredicted.empty()) std::fprintf(stderr, "no prediction: %s\n", unpredicted.c_str());
   for (const bool emulates : {false, true}) {

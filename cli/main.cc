@@ -27,7 +27,8 @@ void declare_run(CLI::App& app, RunOptions& options, int& status) {
   run->add_option("--out", options.out, "run directory (default results/NAME, or the next free name)");
   run->add_option("--set", options.assignments, "key.path=value, overrides the scenario; may be repeated")
       ->allow_extra_args(false);
-  run->add_option("--jobs", options.jobs, "trainings or replays at a time")->check(CLI::Range(1, 1024));
+  run->add_option("--jobs", options.jobs, "trainings or replays at a time (default 1)")
+      ->check(CLI::Range(1, 1024));
   run->add_option("--ranks", options.ranks,
                   "processes that a training is spread over by mpirun, on this machine; fewer where this "
                   "number does not divide its replicas (default 1)")
@@ -148,7 +149,7 @@ void declare_validate(CLI::App& app, ValidateOptions& options, int& status) {
       ->check(CLI::IsMember({"text", "markdown"}))
       ->capture_default_str();
   validate->add_option("--page", options.page, "the same as a page (HTML), with a picture");
-  validate->add_option("--jobs", options.jobs, "replays at a time")->check(CLI::Range(1, 1024));
+  validate->add_option("--jobs", options.jobs, "replays at a time (default 1)")->check(CLI::Range(1, 1024));
   validate->callback([&] { status = validate_command(options); });
 }
 
@@ -433,6 +434,7 @@ int command(int argc, char** argv) {
   PlotOptions plot;
   declare_plot(app, plot, status);
   PlanOptions plan;
+  plan.command = options.command;
   declare_plan(app, plan, status);
   MeasuredOptions measured;
   declare_measured(app, measured, status);

@@ -3,6 +3,7 @@
 
 #include "analysis/run_files.h"
 #include "cli/commands.h"
+#include "cli/output_place.h"
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/json.h"
@@ -23,6 +24,7 @@ int new_command(const std::string& out) {
   std::string copy = *text;
   if (const std::size_t place = copy.find(here); place != std::string::npos)
     copy.replace(place, here.size(), there);
+  check_output_file("--output", out);
   write_file(out, copy);
   std::printf("%s is written; next: longhaul check %s\n", out.c_str(), out.c_str());
   return kDone;

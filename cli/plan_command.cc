@@ -17,9 +17,11 @@
 #include "checks/validated_scenario.h"
 #include "cli/commands.h"
 #include "cli/live_display.h"
+#include "cli/output_place.h"
 #include "cli/replay_journal.h"
 #include "cli/replay_threads.h"
 #include "cli/rollout_plan.h"
+#include "cli/typed_command.h"
 #include "core/base/child_main.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
@@ -100,7 +102,8 @@ std::string plan_folder(const PlanOptions& options, const PlanRequest& plan) {
 // but for its replays. It goes with this object, unless it is kept: for the logs of what has failed.
 class WorkFolder {
  public:
-  explicit WorkFolder(const std::string& plan_folder) : folder_(plan_folder + kWork), lock_(folder_) {
+  explicit WorkFolder(const std::string& plan_folder)
+      : folder_(made_folder("--output", plan_folder) + kWork), lock_(folder_) {
     for (const auto& folder : {plan_folder, folder_})
       for (const auto& entry : fs::directory_iterator(folder))
         if (entry.path() != folder_ && entry.path().filename() != ".lock" &&
@@ -186,6 +189,7 @@ class Planning {
         jobs_(options.jobs > 0 ? options.jobs : static_cast<int>(std::thread::hardware_concurrency())),
         quiet_(options.quiet),
         resumes_(options.resume),
+        command_(options.command),
         display_(options.quiet) {}
 
   int execute() {
@@ -238,8 +242,9 @@ class Planning {
   }
 
   void say_how_to_continue() const {
-    say(stderr, fmt::format("interrupted; {} are kept. To continue: longhaul plan {} --output {} --resume\n",
-                            counted(as_index(journal_.size()), "replay"), plan_.file, folder_));
+    say(stderr, fmt::format("interrupted; {} are kept. To continue: {}\n",
+                            counted(as_index(journal_.size()), "replay"),
+                            resuming_command(command_, "--output", folder_)));
   }
 
   int interrupted_here() const {
@@ -315,6 +320,7 @@ class Planning {
   ReplayJournal journal_;
   const int jobs_;
   const bool quiet_, resumes_;
+  const std::vector<std::string> command_;  // as typed
   LiveDisplay display_;
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point next_said_{};

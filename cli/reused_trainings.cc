@@ -8,6 +8,7 @@
 #include "analysis/text.h"
 #include "checks/work_estimate.h"
 #include "cli/commands.h"
+#include "cli/json_differences.h"
 #include "cli/run_outputs.h"
 #include "core/base/errors.h"
 #include "core/base/ranges.h"
@@ -41,29 +42,19 @@ void check_run(const std::string& run) {
                      "the folder of a run that trained");
 }
 
-// What a training depends on, flat: "train.steps": 300.
-void flatten_training(const Json& value, const std::string& path, std::map<std::string, std::string>& flat) {
-  if (value.is_object()) {
-    for (const auto& [key, child] : value.items())
-      flatten_training(child, path.empty() ? key : path + "." + key, flat);
-    return;
-  }
-  flat[path] = value.dump();
-}
-
-// `has_files`: the folder counts, since paths of texts start there.
-std::map<std::string, std::string> trained_by(const Json& resolved, bool has_files) {
-  std::map<std::string, std::string> flat;
+// What a training depends on. `has_files`: the folder counts, since paths of texts start there.
+Json trained_by(const Json& resolved, bool has_files) {
+  Json parts = Json::object();
   for (const char* section : {"seed", "replicas", "method", "train", "pipeline", "recovery", "folder"})
     if (resolved.is_object() && resolved.contains(section) && (has_files || section != std::string("folder")))
-      flatten_training(resolved[section], section, flat);
-  return flat;
+      parts[section] = resolved[section];
+  return parts;
 }
 
 // What is different there: "train.steps (300 there, 600 here)", of the training that is nearest.
 std::string difference_to(const std::vector<std::string>& runs, const Training& training) {
   const bool has_files = !training.example->train->data.globs.empty();
-  const auto here = trained_by(training.example->resolved, has_files);
+  const Json here = trained_by(training.example->resolved, has_files);
   std::vector<std::string> least;
   bool any = false;
   for (const std::string& run : runs)
@@ -75,15 +66,7 @@ std::string difference_to(const std::vector<std::string>& runs, const Training& 
       } catch (const DamagedFile&) {
         continue;
       }
-      auto there = trained_by(resolved, has_files);
-      std::vector<std::string> differences;
-      for (const auto& [key, value] : here)
-        if (there[key] != value)
-          differences.push_back(
-              fmt::format("{} ({} there, {} here)", key, there[key].empty() ? "none" : there[key], value));
-      for (const auto& [key, value] : there)
-        if (here.count(key) == 0 && !value.empty())
-          differences.push_back(fmt::format("{} ({} there, none here)", key, value));
+      std::vector<std::string> differences = differences_in_words(trained_by(resolved, has_files), here);
       if (!any || differences.size() < least.size()) least = std::move(differences);
       any = true;
     }

@@ -14,7 +14,9 @@
 #include "analysis/table.h"
 #include "analysis/text.h"
 #include "checks/validated_scenario.h"
+#include "cli/output_place.h"
 #include "cli/run_outputs.h"
+#include "cli/typed_command.h"
 #include "core/base/child_main.h"
 #include "core/base/errors.h"
 #include "core/base/files.h"
@@ -53,7 +55,7 @@ std::vector<Json> replayed(const PlanOptions& options, const std::string& scenar
   run.quiet = options.quiet;
   run.silent = true;
   run.warns = scenario == options.plan;
-  run.command = {"longhaul", "plan", options.plan};
+  run.command = options.command;
   if (const int status = run_command(run); status == kInterrupted) throw Interrupted();
   const Json summary = read_summary(folder);
   return means_over_seeds({summary.at("cases").begin(), summary.at("cases").end()});
@@ -99,7 +101,7 @@ struct Bought {
 
 // What the choice would come to with each of its links twice as fast.
 std::vector<Bought> with_links_bought(const PlanOptions& options, const Json& chosen,
-                                      const std::string& folder, const ChoiceRule& rule, double before) {
+                                      const std::string& folder, const CaseRule& rule, double before) {
   const std::string file = folder + "/links.json";
   const Scenario alone = validated_as_written(chosen, file);
   const Case& config = alone.cases.front();
@@ -148,7 +150,7 @@ std::string case_in_words(const Json& record) {
   return words.empty() ? record.at("label").get<std::string>() : join(words);
 }
 
-std::string in_words(const std::vector<Json>& records, const CaseChoice& choice, const ChoiceRule& rule,
+std::string in_words(const std::vector<Json>& records, const CaseChoice& choice, const CaseRule& rule,
                      const std::vector<Bought>& bought) {
   std::string markdown;
   const std::vector<std::string> metrics = {rule.prefer,
@@ -183,7 +185,7 @@ std::string in_words(const std::vector<Json>& records, const CaseChoice& choice,
   return markdown;
 }
 
-Json in_json(const std::vector<Json>& records, const CaseChoice& choice, const ChoiceRule& rule,
+Json in_json(const std::vector<Json>& records, const CaseChoice& choice, const CaseRule& rule,
              const std::vector<Bought>& bought) {
   Json front = Json::array(), refused = Json::object(), links = Json::array();
   for (const std::size_t record : choice.front) front.push_back(records[record]);
@@ -196,21 +198,12 @@ Json in_json(const std::vector<Json>& records, const CaseChoice& choice, const C
           {"links", links}};
 }
 
-}  // namespace
-
-bool is_rollout_plan(const std::string& file) {
-  try {
-    return read_scenario(file, {}).contains("rollouts");
-  } catch (const InputError&) {
-    return false;
-  }
-}
-
-int plan_rollouts(const PlanOptions& options) try {
+// `folder`: is set to that of the plan.
+int plan_in(const PlanOptions& options, std::string& folder) {
   const Scenario scenario = validated_scenario(options.plan, {});
-  const ChoiceRule rule = choice_rule(scenario.resolved);
-  const std::string folder = folder_for(options, scenario.name);
-  fs::create_directories(folder);
+  const CaseRule rule = choice_rule(scenario.resolved);
+  folder = folder_for(options, scenario.name);
+  made_folder("--output", folder);
   const std::vector<Json> records = replayed(options, options.plan, folder + "/run");
   const CaseChoice choice = choose(records, rule);
   if (!choice.choice) {
@@ -233,10 +226,27 @@ int plan_rollouts(const PlanOptions& options) try {
                           count_if(choice.why, [](const auto& why) { return why.empty(); })));
   say(stdout, fmt::format("scenario: {0}/scenario.json\nall cases: {0}/run/report.html\n", folder));
   return kDone;
-} catch (const Interrupted&) {
-  say(stderr,
-      fmt::format("interrupted; to continue: longhaul plan {} --output FOLDER --resume\n", options.plan));
-  return kInterrupted;
+}
+
+}  // namespace
+
+bool is_rollout_plan(const std::string& file) {
+  try {
+    return read_scenario(file, {}).contains("rollouts");
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+int plan_rollouts(const PlanOptions& options) {
+  std::string folder;
+  try {
+    return plan_in(options, folder);
+  } catch (const Interrupted&) {
+    say(stderr,
+        fmt::format("interrupted; to continue: {}\n", resuming_command(options.command, "--output", folder)));
+    return kInterrupted;
+  }
 }
 
 }  // namespace longhaul

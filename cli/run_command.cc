@@ -17,6 +17,7 @@
 #include "analysis/text.h"
 #include "checks/validated_scenario.h"
 #include "cli/child_process.h"
+#include "cli/chosen_cases.h"
 #include "cli/claim.h"
 #include "cli/commands.h"
 #include "cli/conclusions.h"
@@ -26,6 +27,7 @@
 #include "cli/replay_job.h"
 #include "cli/reused_trainings.h"
 #include "cli/run_outputs.h"
+#include "cli/typed_command.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/printable.h"
@@ -53,9 +55,13 @@ class Run {
         plan_(std::move(plan)),
         reused_(std::move(reused)),
         layout_{choose_folder(options, scenario, plan_)},
-        manifest_(scenario, options.command),
+        manifest_(scenario,
+                  without_options(options.command, {"--only-case"})),  // of workers: all their cases
         display_(options.quiet) {
-    manifest_.set_option("jobs", options.jobs);
+    if (options.only == "report")
+      manifest_.keep(manifest_before());
+    else
+      manifest_.set_option("jobs", options.jobs);
     manifest_.set_option("shard", options.shard);
     if (options.emulates) manifest_.set_option("emulated", true);
     if (is_worker())
@@ -96,7 +102,21 @@ class Run {
     if (const std::string worker = worker_in(layout_.folder); !worker.empty()) refuse(worker);
     remove_claims(layout_.folder);
     if (options_.overwrite) remove_run(layout_.folder);
-    write_beginning();
+    if (options_.only != "report") write_beginning();
+  }
+
+  // Of the folder; null where it has none that can be read.
+  Json manifest_before() const {
+    try {
+      return read_json_or_null(layout_.file("manifest.json"));
+    } catch (const DamagedFile&) {
+      return nullptr;
+    }
+  }
+
+  // The command to type next. `values`: options that it does not have, with their values.
+  std::string continuing_command(const std::vector<std::string>& values = {}) const {
+    return resuming_command(options_.command, "--out", layout_.folder, values);
   }
 
   // Workers begin one after the other: only the first finds no scenario.
@@ -344,26 +364,31 @@ class Run {
                                    : kDone;
   }
 
+  std::size_t cases_done() const {
+    return as_index(
+        count_if(plan_.cases, [&](const Case* config) { return is_done(layout_.case_folder(*config)); }));
+  }
+
   // Of a worker: tables and report are of all cases.
   int conclude_part() {
     const int status = status_now();
     if (status == kInputWrong) throw InputError({scenario_.file, "", failures_.begin()->second, "", ""});
     print_failures();
-    const auto done =
-        count_if(plan_.cases, [&](const Case* config) { return is_done(layout_.case_folder(*config)); });
     if (!options_.quiet)
-      say(stdout, fmt::format("done: {} of {} cases (longhaul run {} --out {} --resume makes the report)\n",
-                              done, plan_.cases.size(), scenario_.file, layout_.folder));
+      say(stdout, fmt::format("done: {} of {} cases; the report is made by: {}\n", cases_done(),
+                              plan_.cases.size(), continuing_command({"--only-case", "--only"})));
     return status;
   }
 
   int conclude() {
     const int status = status_now();
     const char* words[] = {"done", "failed", "failed"};
-    manifest_.write(layout_, plan_, status == kInterrupted ? "interrupted" : words[status]);
+    const bool is_cut =
+        status == kInterrupted || (options_.only == "report" && cases_done() < plan_.cases.size());
+    manifest_.write(layout_, plan_, is_cut ? "interrupted" : words[status]);
     if (options_.only == "train" && status == kDone) {
-      say(stdout, fmt::format("trained: {}/train/ (longhaul run ... --only replay --resume continues)\n",
-                              layout_.folder));
+      say(stdout, fmt::format("trained: {}/train/; continue with: {}\n", layout_.folder,
+                              continuing_command({"--only"})));
       return status;
     }
     write_outputs(layout_, scenario_, plan_.cases, failures_);
@@ -392,8 +417,7 @@ class Run {
       if (const std::string text = not_replayed_in_words(layout_.folder, plan_); !text.empty()) warn({text});
     say(stdout, fmt::format("report: {}\n", layout_.file("report.html")));
     if (interrupts_so_far() > 0)
-      say(stdout, fmt::format("interrupted; continue with: longhaul run {} --out {} --resume\n",
-                              scenario_.file, layout_.folder));
+      say(stdout, fmt::format("interrupted; continue with: {}\n", continuing_command()));
   }
 
   void print_failures() const {
@@ -429,34 +453,6 @@ void check_executables(const RunOptions& options, const WorkPlan& plan) {
   if (simulates && (options.only.empty() || options.only == "replay")) sibling_executable("longhaul-sim");
 }
 
-// A shard, the cases of a worker, or all. Throws InputError for a case that there is not.
-WorkPlan planned(const RunOptions& options, const Scenario& scenario) {
-  const WorkPlan whole = plan_work(scenario);
-  if (options.shard != kWholeShard) return part_of(whole, cases_of_shard(whole, options.shard));
-  if (options.only_cases.empty()) return whole;
-  if (options.only == "report")
-    throw InputError("--only-case", "found beside --only report", "one of them",
-                     "--only report --resume makes the report of all cases");
-  const std::vector<std::string> names = each_of(whole.cases, &Case::name);
-  for (const std::string& name : options.only_cases)
-    if (!contains(names, name))
-      throw InputError(
-          "--only-case", fmt::format("found \"{}\"", name),
-          fmt::format("{} (longhaul run {} --list-cases lists them)", join_some(names, 5), options.scenario),
-          did_you_mean(name, names));
-  return part_of(whole, {options.only_cases.begin(), options.only_cases.end()});
-}
-
-// --list-cases: a line each, name, seconds and bytes of memory, run alone.
-int list_cases(const Scenario& scenario, const WorkPlan& plan) {
-  for (const Case* config : plan.cases) {
-    const WorkEstimate work =
-        estimate_work(part_of(plan, {config->name}), 1, cores_here(), keeps_tables(scenario));
-    std::printf("%s\t%.2f\t%.0f\n", config->name.c_str(), work.training_s + work.replay_s, work.memory_bytes);
-  }
-  return kDone;
-}
-
 // Before there is a folder. What is only written down for other machines is not for this one.
 void check_machine(const RunOptions& options, const Scenario& scenario, WorkPlan plan) {
   if (options.only == "cases" || options.only == "report") return;
@@ -473,7 +469,7 @@ void check_machine(const RunOptions& options, const Scenario& scenario, WorkPlan
 
 int run_command(const RunOptions& options) {
   const Scenario scenario = validated_scenario(options.scenario, options.assignments, options.emulates);
-  const WorkPlan plan = planned(options, scenario);
+  const WorkPlan plan = chosen_cases(options, scenario);
   if (options.list_cases) return list_cases(scenario, plan);
   const std::string default_folder = "results/" + scenario.name;
   const ReusedTrainings reused(options, default_folder, plan);

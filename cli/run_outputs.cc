@@ -19,6 +19,8 @@
 #include "checks/validated_scenario.h"
 #include "checks/work_estimate.h"
 #include "cli/commands.h"
+#include "cli/json_differences.h"
+#include "cli/typed_command.h"
 #include "core/base/errors.h"
 #include "core/base/hash.h"
 #include "core/base/source_commit.h"
@@ -53,6 +55,22 @@ bool is_free(const fs::path& folder) {
   return true;
 }
 
+// What is different in the scenario of the run that is there; "" where nothing is.
+std::string difference_to_scenario(const std::string& file, const Scenario& scenario) {
+  constexpr std::size_t kMostKeys = 3;  // named
+  try {
+    Json before = read_json_or_null(file), now = scenario.written;
+    for (Json* one : {&before, &now})
+      if (one->is_object()) one->erase("$schema");  // where an editor finds the keys
+    if (before == now) return "";
+    const std::vector<std::string> differences = differences_in_words(before, now);
+    return differences.empty() ? "its scenario.json differs in the order of its keys"
+                               : "it differs in " + join_some(differences, kMostKeys);
+  } catch (const DamagedFile&) {
+    return "its scenario.json cannot be read";
+  }
+}
+
 // Tables and summary are of the cases of one shard: others that were run here would be in none of them.
 void check_shard(const std::string& folder, const RunOptions& options, const WorkPlan& plan) {
   if (options.shard == kWholeShard || options.only == "report") return;
@@ -84,6 +102,12 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario, c
     std::error_code none;
     return fs::exists(old, none);
   };
+  if (options.only == "report" && options.overwrite)
+    throw InputError("--overwrite", "found beside --only report", "one of them");
+  if (options.only == "report" && !is_begun())
+    throw InputError("--only", fmt::format("found report, but {} holds no run", folder),
+                     "the folder of a run, as longhaul run --out made it",
+                     "without --only its cases are run");
   if (!is_begun()) {
     const bool was_free = is_free(folder);
     // Another process may have begun it meanwhile: scenario.json is the first file that it makes.
@@ -100,18 +124,8 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario, c
   if (!continues && options.only.empty())
     throw InputError("--out", folder + " already holds a run", "a new folder",
                      "--resume to continue that run, or --overwrite to remove it");
-  const auto is_another = [&] {
-    try {
-      Json before = read_json_or_null(old), now = scenario.written;
-      for (Json* one : {&before, &now})
-        if (one->is_object()) one->erase("$schema");  // where an editor finds the keys
-      return before != now;
-    } catch (const DamagedFile&) {
-      return true;
-    }
-  };
-  if (is_another())
-    throw InputError("--out", folder + " holds a run of another scenario (its scenario.json differs)",
+  if (const std::string difference = difference_to_scenario(old, scenario); !difference.empty())
+    throw InputError("--out", fmt::format("{} holds a run of another scenario ({})", folder, difference),
                      "a new folder, or the same scenario, --set and Python files",
                      "or --overwrite to remove that run");
   check_shard(folder, options, plan);
@@ -185,7 +199,7 @@ std::string host_name() {
 Manifest::Manifest(const Scenario& scenario, const std::vector<std::string>& command) {
   json_ = {{"format", 1},
            {"name", scenario.name},
-           {"command", join(command, " ")},
+           {"command", shell_line(command)},
            {"version", LONGHAUL_VERSION},
            {"commit", source_commit()},
            {"build", {{"type", LONGHAUL_BUILD_TYPE}, {"compiler", LONGHAUL_COMPILER}}},
@@ -194,6 +208,12 @@ Manifest::Manifest(const Scenario& scenario, const std::vector<std::string>& com
            {"host", host_name()},
            {"cores", std::thread::hardware_concurrency()},
            {"started", utc_now()}};
+}
+
+void Manifest::keep(const Json& before) {
+  if (!before.is_object() || !before.contains("command")) return;
+  is_kept_ = true;
+  json_ = before;
 }
 
 void Manifest::set_option(const std::string& key, Json value) {
@@ -214,9 +234,16 @@ void Manifest::write(const RunLayout& layout, const WorkPlan& plan, const std::s
     if (taken_from.is_object()) said["taken_from"] = taken_from;
     json_["trainings"][training.key] = said;
   }
+  // Of one that is kept, "running" is what a run leaves that was killed, and workers until a report is made.
+  if (is_kept_ && json_.value("status", "running") != "running") return write_json(layout);
   json_["status"] = status;
+  if (is_kept_) return write_json(layout);
   json_["finished"] = utc_now();
   json_["wall_s"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  write_json(layout);
+}
+
+void Manifest::write_json(const RunLayout& layout) const {
   write_file(layout.file("manifest.json"), json_.dump(2) + "\n");
 }
 

@@ -54,6 +54,9 @@ class Manifest {
  public:
   Manifest(const Scenario& scenario, const std::vector<std::string>& command);
 
+  // Of a report alone: command, times and status stay those of what made the cases, which `before` is the
+  // manifest of.
+  void keep(const Json& before);
   void set_option(const std::string& key, Json value);
   void add_wall_time(const std::string& kind, const std::string& name,
                      double seconds);  // kind: trainings, replays
@@ -61,7 +64,10 @@ class Manifest {
   void write(const RunLayout& layout, const WorkPlan& plan, const std::string& status);
 
  private:
+  void write_json(const RunLayout& layout) const;
+
   Json json_;
+  bool is_kept_ = false;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

@@ -10,6 +10,7 @@
 #include "analysis/text.h"
 #include "checks/validated_scenario.h"
 #include "cli/commands.h"
+#include "cli/output_place.h"
 #include "cli/scratch_folder.h"
 #include "core/base/errors.h"
 #include "core/base/ranges.h"
@@ -101,8 +102,10 @@ int validate_command(const ValidateOptions& options) {
   // Every file is checked before the first is replayed.
   for (const std::string& file : validation_files(fs::is_directory(shipped) ? shipped : "", options.names))
     all.push_back(scenario_with_figures(file));
+  if (!options.page.empty()) check_output_file("--page", options.page);
   std::optional<ScratchFolder> scratch;
   const std::string runs = options.out.empty() ? scratch.emplace("validate").path : options.out;
+  for (const Scenario& scenario : all) check_holds_no_run("--out", runs + "/" + scenario.name);
   std::vector<Validation> validations;
   int status = kDone;
   for (const Scenario& scenario : all) {

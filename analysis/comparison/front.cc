@@ -54,7 +54,7 @@ std::vector<Json> means_over_seeds(const std::vector<Json>& records) {
   return means;
 }
 
-CaseChoice choose(const std::vector<Json>& records, const ChoiceRule& rule) {
+CaseChoice choose(const std::vector<Json>& records, const CaseRule& rule) {
   CaseChoice found;
   std::vector<std::size_t> allowed;
   for (const Json& record : records) {
@@ -87,10 +87,10 @@ CaseChoice choose(const std::vector<Json>& records, const ChoiceRule& rule) {
   return found;
 }
 
-ChoiceRule choice_rule(const Json& scenario) {
+CaseRule choice_rule(const Json& scenario) {
   const Json section = member(scenario, "plan");
   const bool is_priced = !member(member(scenario, "rollouts"), "prices").is_null();
-  ChoiceRule rule;
+  CaseRule rule;
   const auto said = [&](const char* key, const std::string& otherwise) {
     const std::string metric = section.is_object() ? section.value(key, otherwise) : otherwise;
     if (metric_named(metric).better != Metric::Better::kLower)

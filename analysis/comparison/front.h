@@ -13,7 +13,7 @@
 namespace longhaul {
 
 // Metrics of which lower is better.
-struct ChoiceRule {
+struct CaseRule {
   std::string prefer, beside;  // the front is of these two; the choice has the lowest of the first
   std::map<std::string, double> at_most = {};  // of any metric
 };
@@ -30,10 +30,10 @@ struct CaseChoice {
 std::vector<Json> means_over_seeds(const std::vector<Json>& records);
 
 // Of equal ones the first. A record that is not done, or lacks a metric of the rule, is not taken.
-CaseChoice choose(const std::vector<Json>& records, const ChoiceRule& rule);
+CaseChoice choose(const std::vector<Json>& records, const CaseRule& rule);
 
 // What the section `plan` of a resolved scenario says; without it `cost` where the scenario has prices, else
 // the time. Throws InputError at plan.KEY for a metric that does not exist, or of which lower is not better.
-ChoiceRule choice_rule(const Json& scenario);
+CaseRule choice_rule(const Json& scenario);
 
 }  // namespace longhaul

@@ -111,9 +111,9 @@ TEST(Workers, AndAWholeRunRefuseEachOther) {
   EXPECT_SAYS(worker.err, "another process is writing here (pid 12 on host node7");
   EXPECT_FALSE(fs::exists(claim));
   // Of a folder that holds another scenario a worker does nothing.
-  EXPECT_EQ(
-      longhaul({"run", scenario, "--out", run, "--set", "seeds=[1, 3]", "--only-case", cases[0].name}).status,
-      2);
+  expect_refused(
+      longhaul({"run", scenario, "--out", run, "--set", "seeds=[1, 3]", "--only-case", cases[0].name}),
+      {"holds a run of another scenario (it differs in seeds ([1,2] there, [1,3] here))"});
 }
 
 // Where the schema lies an editor wants to know; it moves with the checkout.
@@ -276,7 +276,53 @@ TEST_F(Shards, AMissingOneIsNamedAndLeavesClaimsUndecided) {
     EXPECT_EQ(claim["verdict"], "undecided");
     EXPECT_SAYS(claim["grounds"].dump(), "8 cases of the scenario are in other shards");
   }
-  EXPECT_SAYS(said({"claims"}, {"3", "1"}), "16 of 24 cases done. Not given: 2/3");
+  EXPECT_SAYS(said({"claims"}, {"3", "1"}),
+              "16 of 24 cases done. Not given: 2/3; what is said below is of the "
+              "cases that are there, and no verdict on the claim.");
+  EXPECT_SAYS(said({"compare", "--format", "json"}, {"3", "1"}),
+              "\"Not given: 2/3; what is said below is of the cases that are there.\"");
+  const CommandResult figures = longhaul({"plot", "--list", folder_ + "/3", folder_ + "/1"});
+  EXPECT_EQ(figures.err, "warning: Not given: 2/3; what is said below is of the cases that are there.\n");
+}
+
+// As a shell takes it, with all that makes the scenario what it is.
+TEST(SuiteInterrupt, TheCommandItNamesContinuesIt) {
+  const std::string folder = fresh_folder("named"), scenario = write_suite(folder), run = folder + "/a run";
+  const CommandResult cut =
+      shell("$B/longhaul run '" + scenario + "' --set 'seeds=[1, 3]' --out '" + run + "' & while [ $(ls '" +
+            run + "'/cases/*/done | wc -l) -lt 3 ]; do sleep 0.02; " + "done; kill -TERM $!; wait $!");
+  ASSERT_EQ(cut.status, 130) << cut.err;
+  const std::string words = "interrupted; continue with: ";
+  const std::size_t begin = cut.out.find(words);
+  ASSERT_NE(begin, std::string::npos) << cut.out;
+  const CommandResult again =
+      shell(cut.out.substr(begin + words.size(), cut.out.find('\n', begin) - begin - words.size()));
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(cases_done(run), kSuiteCases);
+}
+
+// What made the cases stays what the report says of them; and there is no report of nothing.
+TEST(SuiteReport, AReportAloneKeepsTheCommandAndTheTimes) {
+  const std::string folder = fresh_folder("alone"), scenario = write_suite(folder), run = folder + "/run";
+  const std::vector<std::string> alone = {"run", scenario, "--out", run, "--only", "report", "--quiet"};
+  expect_refused(longhaul(alone), {"--only: found report, but " + run + " holds no run"});
+  EXPECT_FALSE(fs::exists(run));
+  ASSERT_EQ(run_suite(scenario, run), 0);
+  const std::string before = read_text(run + "/manifest.json");
+  fs::remove(run + "/report.html");
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--resume"}}) {
+    ASSERT_EQ(longhaul(alone, more).status, 0);
+    EXPECT_EQ(read_text(run + "/manifest.json"), before);
+  }
+  EXPECT_SAYS(read_text(run + "/report.html"), "--jobs 2 --quiet");
+  // Of a run that was killed the report says that it is not whole.
+  Json manifest = Json::parse(before);
+  manifest["status"] = "running";
+  write_text(run + "/manifest.json", manifest.dump());
+  fs::remove(run + "/cases/" + listed_cases(scenario)[0].name + "/done");
+  ASSERT_EQ(longhaul(alone).status, 0);
+  manifest["status"] = "interrupted";
+  EXPECT_EQ(Json::parse(read_text(run + "/manifest.json")), manifest);
 }
 
 // A whole run of the scenario is no shard of it.

@@ -56,6 +56,27 @@ TEST(Surroundings, AFolderThatCannotBe) {
                  {"--out: ", "cannot be made (Not a directory); allowed: a folder that can be written to"});
 }
 
+// Of every command: wrong input, before the work; and the folders above are made.
+TEST(Surroundings, AnOutputThatNoCommandCanWrite) {
+  const std::string folder = fresh_folder("outputs"), suite = write_suite(folder), run = folder + "/run";
+  ASSERT_EQ(run_suite(suite, run), 0);
+  const std::string
+      no_file =
+          "cannot be written (No such file or directory); allowed: a file in a folder that can be "
+          "written to",
+      no_folder = "cannot be made (No such file or directory); allowed: a folder that can be written to";
+  for (const std::string command : {"report", "compare", "claims"}) {
+    expect_refused(longhaul({command, run, "-o", "/proc/none/out.md"}), {"--output: ", no_file});
+    EXPECT_EQ(longhaul({command, run, "-o", folder + "/new/" + command + "/out.md"}).status, 0) << command;
+    EXPECT_TRUE(fs::exists(folder + "/new/" + command + "/out.md"));
+  }
+  expect_refused(longhaul({"new", "-o", "/proc/none/out.jsonc"}), {"--output: ", no_file});
+  expect_refused(longhaul({"validate", "--page", "/proc/none/page.html"}), {"--page: ", no_file});
+  expect_refused(longhaul({"plan", scenario_file("plans/sites.json"), "-o", "/proc/none"}),
+                 {"--output: ", no_folder});
+  expect_refused(longhaul({"run", suite, "--out", "/proc/none"}), {"--out: ", no_folder});
+}
+
 // A case.json that somebody has changed: longhaul-sim says the key and ends.
 TEST(Surroundings, TheSimulatorChecksItsCase) {
   const std::string folder = fresh_folder("case"), run = folder + "/run";

@@ -16,7 +16,7 @@ Json record(double cost, double seconds, double refit_s = 1) {
           {"simulated_time_s", seconds},
           {"refit_time_s", {{"mean", refit_s}}}};
 }
-const ChoiceRule kRule = {"cost", "simulated_time_s"};
+const CaseRule kRule = {"cost", "simulated_time_s"};
 
 TEST(Front, HasWhatNoOtherBeats) {
   const CaseChoice found =
@@ -70,7 +70,7 @@ TEST(Front, IsOfMeansOverSeeds) {
 }
 
 TEST(Front, KeepsBounds) {
-  ChoiceRule rule = kRule;
+  CaseRule rule = kRule;
   rule.at_most = {{"refit_time_s.mean", 5}};
   Json failed = record(0, 0);
   failed["status"] = "failed";
