@@ -56,6 +56,10 @@ std::string counted(std::size_t count, const std::string& what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
+std::string amount_of(const std::string& amount, const std::string& what) {
+  return fmt::format("{} {}{}", amount, what, amount == "1" ? "" : "s");
+}
+
 std::string human_number(double value) {
   return fmt::format("{:.6g}", value);
 }

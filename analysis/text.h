@@ -14,6 +14,8 @@ std::string human_number(double value);
 
 // "1 seed", "3 seeds".
 std::string counted(std::size_t count, const std::string& what);
+// The same of an amount that is in words already: "1 hour", "4.02 k hours".
+std::string amount_of(const std::string& amount, const std::string& what);
 
 // "At equal tokens" of "at equal tokens".
 std::string capitalized(std::string text);

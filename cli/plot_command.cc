@@ -1,33 +1,19 @@
 #include <fmt/core.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <sstream>
 
 #include "analysis/comparison/budget_loss.h"
 #include "analysis/run_files.h"
 #include "cli/child_process.h"
 #include "cli/commands.h"
+#include "cli/output_place.h"
 #include "cli/python_scripts.h"
 #include "cli/scratch_folder.h"
 #include "core/base/errors.h"
 #include "core/base/printable.h"
 
 namespace longhaul {
-
-namespace {
-
-namespace fs = std::filesystem;
-
-void make_folder(const std::string& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error || !fs::is_directory(folder))
-    throw InputError({folder, "", "cannot be made" + (error ? " (" + error.message() + ")" : std::string()),
-                      "a folder that can be written to (-o)", ""});
-}
-
-}  // namespace
 
 int plot_command(const PlotOptions& options) {
   const ScratchFolder scratch("plot");
@@ -43,6 +29,7 @@ int plot_command(const PlotOptions& options) {
   RunDirectories opened = open_runs(options.runs);
   const std::vector<std::string> notes = add_budget_losses(options.request.metrics, opened.runs);
   warn(opened.problems);
+  warn(not_given_notes(opened.runs));
   warn(notes);
   const std::string usual = options.runs.size() == 1 ? options.runs[0] + "/figures" : "figures",
                     folder = options.out.empty() ? usual : options.out,
@@ -57,7 +44,7 @@ int plot_command(const PlotOptions& options) {
                      {"list", options.list}};
   write_file(request, json.dump(-1, ' ', false, Json::error_handler_t::replace));
   write_python_scripts(scratch.path);
-  if (!options.list) make_folder(folder);
+  if (!options.list) made_folder("--output", folder);
   const auto [status, said] = output_of({interpreter, scratch.path + "/figures.py", request}, scratch.path);
   std::stringstream lines(said);
   for (std::string line; std::getline(lines, line);) {

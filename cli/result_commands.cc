@@ -18,6 +18,7 @@
 #include "analysis/run_files.h"
 #include "analysis/text.h"
 #include "cli/commands.h"
+#include "cli/output_place.h"
 #include "core/base/errors.h"
 #include "core/base/printable.h"
 
@@ -51,10 +52,7 @@ std::string done_in_words(const RunDirectory& run) {
   const auto done = std::count_if(run.records.begin(), run.records.end(),
                                   [](const Json& record) { return record.value("status", "") == "done"; });
   std::string text = fmt::format("{} of {} cases done.", done, run.records.size() + run.missing_cases);
-  if (!run.missing_shards.empty())
-    text += fmt::format(
-        " Not given: {}; what is said below is of the cases that are there, and no verdict on the claim.",
-        join(run.missing_shards));
+  if (!run.missing_shards.empty()) text += " " + not_given_in_words(run) + ", and no verdict on the claim.";
   return text;
 }
 
@@ -82,14 +80,17 @@ void warn(const std::vector<std::string>& problems) {
 void write_or_print(const std::string& out, const std::string& text) {
   if (out.empty())
     say(stdout, text);
-  else
+  else {
+    check_output_file("--output", out);
     write_file(out, text);
+  }
 }
 
 int report_command(const ReportOptions& options) {
   std::string out = options.out;
   if (out.empty()) out = options.runs.size() > 1 ? "report.html" : options.runs[0] + "/report.html";
   const Json data = report_data(open_runs(options.runs));
+  check_output_file("--output", out);
   warn(data["problems"].get<std::vector<std::string>>());
   write_file(out, report_page(data));
   say(stdout, "report: " + out + "\n");
@@ -103,8 +104,10 @@ int compare_command(const CompareOptions& options) {
   table.notes.insert(table.notes.begin(), notes.begin(), notes.end());
   if (const std::string text = outside_in_words(all_records(opened.runs)); !text.empty())
     table.notes.push_back(text);
-  warn(opened.problems);
-  table.notes.insert(table.notes.begin(), opened.problems.begin(), opened.problems.end());
+  std::vector<std::string> problems = opened.problems;
+  for (const std::string& note : not_given_notes(opened.runs)) problems.push_back(note);
+  warn(problems);
+  table.notes.insert(table.notes.begin(), problems.begin(), problems.end());
   // Who asks for certain numbers or pairs has a question of their own.
   const bool is_asked = !options.request.metrics.empty() || !options.request.pairs.empty();
   const Conclusions conclusions = is_asked ? Conclusions() : conclusions_of(opened.runs, options.request);

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "analysis/comparison/render.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/ranges.h"

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "analysis/comparison/comparison.h"
+#include "analysis/comparison/configuration.h"
 #include "analysis/comparison/draws.h"
 #include "analysis/record_values.h"
-#include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
@@ -18,78 +18,7 @@ namespace longhaul {
 namespace {
 
 constexpr std::size_t kMostNamed = 6;
-
-// Everything about a case but its seed, as flat keys: cases with equal configurations are seeds of one thing.
-//
-// From cases/CASE/case.json, the resolved case; where that is missing (a summary that was copied alone), from
-// what the record says. A method's option is "methods.LABEL.key", as a sweep spells it, whether it was swept
-// or not. So runs of different scenarios can be compared: what differs between them is found and named.
-using Configuration = Json;
-
-// Names and places, what says it once more, and what changes no number.
-bool says_nothing(const std::string& key) {
-  static const std::vector<std::string> keys = {
-      "seed",  "case",        "scenario",    "swept", "sites", "folder", "train.checkpoint_every",
-      "label", "method.name", "method.label"};
-  return contains(keys, key);
-}
-
-void flatten(const Json& value, const std::string& path, const std::string& label, Configuration& flat) {
-  if (says_nothing(path)) return;
-  if (value.is_object() && !value.empty()) {
-    for (const auto& [key, child] : value.items())
-      flatten(child, path.empty() ? key : path + "." + key, label, flat);
-    return;
-  }
-  const std::string option = "method.";
-  flat[path.rfind(option, 0) == 0 ? "methods." + label + "." + path.substr(option.size()) : path] = value;
-}
-
-void add_record(const Json& record, const std::string& label, Configuration& configuration) {
-  for (const char* key : {"replicas", "fidelity", "queue"})
-    if (record.contains(key)) configuration[key] = record[key];
-  const Json options = record.value("parameters", Json::object());
-  for (const auto& [key, value] : options.items()) configuration["methods." + label + "." + key] = value;
-  const Json swept = record.value("swept", Json::object());
-  for (const auto& [key, value] : swept.items())
-    if (key != "seed") configuration[key] = value;
-}
-
-// A method may have an optimizer section of its own, which resolved cases have in place of the scenario's. It
-// is an option of the method: beside others its cases stand where the scenario puts all.
-void share_optimizer(const RunDirectory& run, const Json& resolved, Configuration& configuration) {
-  if (!run.written.is_object()) return;
-  const Json swept = resolved.value("swept", Json::object());
-  const Json written = member(member(run.written, "train"), "optimizer");
-  const std::string section = "train.optimizer.";
-  const Configuration own = configuration;
-  for (const auto& [path, value] : own.items()) {
-    if (path.rfind(section, 0) != 0 || swept.contains(path)) continue;
-    if (const Json shared = member(written, path.substr(section.size())); !shared.is_null())
-      configuration[path] = shared;
-    else
-      configuration.erase(path);
-  }
-}
-
-// Also holds `corpus_hash` of the training, because losses compare within one text only; not where the text
-// is synthetic, which every seed has its own of.
-Configuration configuration_of(const RunDirectory& run, const Json& record, const Json& resolved) {
-  const std::string label = plain(record.value("label", record.value("method", Json("?"))));
-  Configuration configuration = {{"label", label}, {"method", record.value("method", Json(label))}};
-  if (resolved.is_object()) {
-    flatten(resolved, "", label, configuration);
-    share_optimizer(run, resolved, configuration);
-  } else {
-    add_record(record, label, configuration);
-  }
-  const std::string training = run.train_folder(record);
-  const Json said =
-      training.empty() ? Json() : read_json_or_null(training + "/training.json", training_declaration());
-  if (said.is_object() && said.contains("corpus_hash") && !said.contains("source_entropy"))
-    configuration["corpus_hash"] = said["corpus_hash"];
-  return configuration;
-}
+constexpr std::size_t kMostKeys = 20;  // named where none of them was meant
 
 // The keys of `candidates` that are needed to tell the configurations apart, as far as the candidates can:
 // each splits a set that those before it leave together. A configuration without an option
@@ -210,6 +139,10 @@ void keep_where(const std::vector<std::string>& where, std::vector<Sample>& samp
     if (equals == std::string::npos) throw InputError("--where", "found \"" + condition + "\"", "key=value");
     const std::string key = condition.substr(0, equals), text = condition.substr(equals + 1);
     const auto value_of = [&](const Sample& sample) { return plain(member(sample.configuration, key)); };
+    const std::vector<std::string> keys = all_keys(samples);
+    if (!contains(keys, key))
+      throw InputError("--where", "no case has the key \"" + key + "\"", join_some(keys, kMostKeys),
+                       did_you_mean(key, keys));
     std::vector<std::string> values;
     for (const Sample& sample : samples) add_new(value_of(sample), values);
     drop_if(samples, [&](const Sample& sample) { return value_of(sample) != text; });

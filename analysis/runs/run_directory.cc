@@ -246,6 +246,19 @@ RunDirectories open_runs(const std::vector<std::string>& folders) {
   return opened;
 }
 
+std::string not_given_in_words(const RunDirectory& run) {
+  return fmt::format("Not given: {}; what is said below is of the cases that are there",
+                     join(run.missing_shards));
+}
+
+std::vector<std::string> not_given_notes(const std::vector<RunDirectory>& runs) {
+  std::vector<std::string> notes;
+  for (const RunDirectory& run : runs)
+    if (!run.missing_shards.empty())
+      notes.push_back((runs.size() > 1 ? run.folder + ": " : "") + not_given_in_words(run) + ".");
+  return notes;
+}
+
 std::vector<Json> all_records(const std::vector<RunDirectory>& runs) {
   std::vector<Json> records;
   for (const RunDirectory& run : runs) records.insert(records.end(), run.records.begin(), run.records.end());

@@ -45,6 +45,11 @@ struct RunDirectories {
 // where not one run is left that has a case. Shards are joined.
 RunDirectories open_runs(const std::vector<std::string>& folders);
 
+// "Not given: 2/3; what is said below is of the cases that are there": of a run with missing shards.
+std::string not_given_in_words(const RunDirectory& run);
+// A sentence for each run that lacks shards, with its folder where there are several runs.
+std::vector<std::string> not_given_notes(const std::vector<RunDirectory>& runs);
+
 // The records of all runs, one after the other.
 std::vector<Json> all_records(const std::vector<RunDirectory>& runs);
 

@@ -5,6 +5,7 @@
 #include "analysis/comparison/metric.h"
 #include "analysis/comparison/render.h"
 #include "core/base/random.h"
+#include "core/scenario/pipeline.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"
@@ -427,6 +428,46 @@ TEST(Comparison, AMethodsOwnOptimizerMakesNoRowOfItsOwn) {
   EXPECT_EQ(rows[0].groups.size(), 2u);
   add("ddp", 0.1, Json::object(), {{"train.optimizer.lr", 0.1}});
   EXPECT_EQ(compare_runs({run}, {"method", {"final_loss"}, {}}).metrics.at(0).rows.size(), 2u);
+}
+
+// So does one with a section `pipeline` of its own; one that is swept makes variants of that method.
+TEST(Comparison, AMethodsOwnPipelineMakesNoRowOfItsOwn) {
+  const TemporaryFolder folder;
+  RunDirectory run = run_of({}, folder.path);
+  run.written = {{"methods", {"diloco", {{"name", "noloco"}, {"pipeline", {{"routing", "random"}}}}}},
+                 {"pipeline", {{"stages", 4}, {"microbatches", 8}}}};
+  const auto add = [&](const std::string& label, const std::string& routing, int microbatches,
+                       const Json& swept) {
+    Json record = compared_record(label, 1, swept, {{"final_loss", 2.}});
+    record["case"] = label + std::to_string(run.records.size());
+    Json resolved = {{"method", {{"name", label}}},
+                     {"pipeline", {{"stages", 4}, {"microbatches", microbatches}, {"routing", routing}}},
+                     {"swept", swept}};
+    resolved = with_effective_pipeline(resolved);
+    write_text(run.case_folder(record) + "/case.json", resolved.dump());
+    run.records.push_back(record);
+  };
+  const auto rows = [&] { return compare_runs({run}, {"method", {"final_loss"}, {}}).metrics.at(0).rows; };
+  add("diloco", "straight", 8, Json::object());
+  add("noloco", "random", 8, Json::object());
+  ASSERT_EQ(rows().size(), 1u);
+  EXPECT_EQ(rows()[0].groups.size(), 2u);
+  add("noloco", "straight", 8, {{"methods.noloco.pipeline.routing", "straight"}});
+  ASSERT_EQ(rows().size(), 1u);
+  ASSERT_EQ(rows()[0].groups.size(), 3u);
+  EXPECT_EQ(rows()[0].groups[2].name, "noloco (pipeline.routing = straight)");
+  add("diloco", "straight", 16, {{"pipeline.microbatches", 16}});
+  EXPECT_EQ(rows().size(), 2u);
+}
+
+TEST(Comparison, AConditionOnAKeyThatNoCaseHasNamesTheKeys) {
+  const std::vector<Json> records = losses_of({{"a", {1, 2}}, {"b", {1, 2}}});
+  EXPECT_EQ(
+      said_by([&] { compare(records, "final_loss", "method", {"replica=3"}); }),
+      "--where: no case has the key \"replica\"; allowed: label, method, replicas, fidelity, queue; did you "
+      "mean \"replicas\"?");
+  EXPECT_EQ(said_by([&] { compare(records, "final_loss", "method", {"replicas=3"}); }),
+            "--where: no case has replicas = 3; allowed: of replicas: 8");
 }
 
 // Losses that can be worked out: a is 2, 3, 4, b is 3, 4, 5 of the same seeds, so the difference is -1

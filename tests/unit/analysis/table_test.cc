@@ -184,6 +184,11 @@ TEST(BestValues, RoundingIsNoWinner) {
   EXPECT_EQ(formatted(metric, 4.2e-10), "0 s");
 }
 
+TEST(Text, OneIsSingular) {
+  EXPECT_EQ(amount_of("1", "accelerator-hour"), "1 accelerator-hour");
+  EXPECT_EQ(amount_of("4.02 k", "accelerator-hour"), "4.02 k accelerator-hours");
+}
+
 TEST(Markdown, ATextStaysInItsCell) {
   EXPECT_EQ(markdown_row({"ring", "a|b"}), "| ring | a\\|b |\n");
   EXPECT_EQ(markdown_text("one\r\ntwo"), "one  two");
