@@ -55,9 +55,9 @@ std::string pace_in_words(const Case& config) {
   if (tokens > 0) words += fmt::format(": at most {} tokens/s", human_count(tokens / total_s));
   words += fmt::format("; {} steps take at least {}", config.steps(), human_duration(total_s));
   if (tokens > 0 || config.workload.accelerators > 1)
-    words +=
-        fmt::format(", {} accelerator-hours", human_count(total_s / 3600 * config.workload.accelerators *
-                                                          (is_one_machine(plan) ? 1 : config.workers())));
+    words += ", " + amount_of(human_count(total_s / 3600 * config.workload.accelerators *
+                                          (is_one_machine(plan) ? 1 : config.workers())),
+                              "accelerator-hour");
   return words;
 }
 

@@ -1,6 +1,8 @@
 
 #include "planner/choice.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
 
 #include "core/base/ranges.h"
@@ -13,6 +15,16 @@ bool is_no_worse(const Evaluation& a, const Evaluation& b, double tolerance) {
   const auto is_less_or_same = [&](double value, double other) { return value <= other * (1 + tolerance); };
   return inner_steps_of(a) <= inner_steps_of(b) && is_less_or_same(a.total_s(), b.total_s()) &&
          is_less_or_same(a.cost(), b.cost()) && is_less_or_same(a.bytes(), b.bytes());
+}
+
+std::string ChoiceRule::share_in_words(double utilization) const {
+  constexpr int kMostDecimals = 3;
+  for (int decimals = 0;; ++decimals) {
+    const std::string share = fmt::format("{:.{}f}", 100 * utilization, decimals);
+    if (utilization >= min_utilization || decimals == kMostDecimals ||
+        share != fmt::format("{:.{}f}", 100 * min_utilization, decimals))
+      return share + " %";
+  }
 }
 
 bool dominates(const Evaluation& a, const Evaluation& b) {

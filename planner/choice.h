@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "planner/evaluation.h"
@@ -35,6 +36,8 @@ struct ChoiceRule {
   double excess(const Evaluation& evaluation) const;
   double excess(double total_s, double cost) const;
   bool keeps(const Evaluation& evaluation) const { return evaluation.utilization >= min_utilization; }
+  // "79.7 %": of a plan that misses min_utilization, with the decimals that tell it from that.
+  std::string share_in_words(double utilization) const;
   // Whether `one` is a choice while `best` is the best plan that is known.
   bool is_eligible(const Evaluation& evaluation, const Evaluation& best) const {
     return (excess(evaluation) == 0 || excess(best) > 0) && (keeps(evaluation) || !keeps(best));

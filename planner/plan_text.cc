@@ -293,9 +293,9 @@ std::string decision(const PlanRequest& plan, const PlanResult& result) {
   words += limits_in_words(plan, result);
   if (!search.rule.keeps(choice))
     words += fmt::format(
-        " No candidate computes {:.0f} % of the time; this one {} {:.0f} %: {}{} would help.",
+        " No candidate computes {:.3g} % of the time; this one {} {}: {}{} would help.",
         100 * plan.min_utilization, plan.prefer == Preference::kTime ? "comes nearest, with" : "computes",
-        100 * choice.utilization, choice.bubble_s > 0 ? "more micro-batches, " : "",
+        search.rule.share_in_words(choice.utilization), choice.bubble_s > 0 ? "more micro-batches, " : "",
         saves_anything(result) ? "a larger H, fewer bits or faster links" : "a larger H or fewer bits");
   if (!result.by_gain.empty()) words += " " + gain_in_short(plan, choice, result.by_gain);
   const std::vector<const Evaluation*> others = others_on_front(search);
@@ -457,9 +457,9 @@ std::string plan_text(const PlanRequest& plan, const PlanResult& result) {
   const Evaluation& choice = result.choice();
   std::string text = decision(plan, result) + "\n\n";
   text += fmt::format(
-      "{} accelerator-hours; a step computes for {}, and takes {} on average with its exchanges: {} "
+      "{}; a step computes for {}, and takes {} on average with its exchanges: {} "
       "tokens/s\n\n",
-      human_amount(accelerator_hours(plan, choice)), steps_in_words(plan),
+      amount_of(human_amount(accelerator_hours(plan, choice)), "accelerator-hour"), steps_in_words(plan),
       human_duration(choice.total_s() / choice.config.steps()),
       human_amount(static_cast<double>(choice.candidate.tokens) / choice.total_s()));
   text += plans_table(plan, search);

@@ -151,6 +151,15 @@ PlannedNetwork matrix_of_sites(const PlanRequest& plan, const std::string& prefi
   return network;
 }
 
+// `file`: a name that the plan file has. What cannot be is said of its folder, not of that of the candidate.
+void check_beside_plan(const Json& file, const std::string& path, const std::string& what,
+                       const PlanRequest& plan) {
+  if (!file.is_string() || fs::is_regular_file(fs::path(plan.folder) / file.get<std::string>())) return;
+  throw InputError(path, fmt::format("\"{}\" is no file", file.get<std::string>()),
+                   fmt::format("{}, relative to the plan file's folder ({})", what,
+                               plan.folder.empty() ? "." : plan.folder));
+}
+
 // A file of the plan's folder as it is named from another one; a built-in matrix stays.
 void rename_file(Json& place, const char* key, const PlanRequest& plan, const std::string& folder) {
   if (!place.is_object() || !place.contains(key) || !place[key].is_string()) return;
@@ -162,10 +171,19 @@ PlannedNetwork given_network(const PlanRequest& plan, const std::string& folder)
   PlannedNetwork network;
   network.section = plan.written["network"];
   Json& topology = network.section["topology"];
-  if (topology.contains("graphml")) rename_file(topology["graphml"], "file", plan, folder);
+  if (topology.contains("graphml")) {
+    check_beside_plan(member(topology["graphml"], "file"), "network.topology.graphml.file",
+                      "GraphML or node-link JSON", plan);
+    rename_file(topology["graphml"], "file", plan, folder);
+  }
   if (topology.contains("regions")) rename_file(topology["regions"], "matrix", plan, folder);
   if (member(network.section, "variation").contains("traces"))
-    for (Json& trace : network.section["variation"]["traces"]) rename_file(trace, "file", plan, folder);
+    for (std::size_t i = 0; i < network.section["variation"]["traces"].size(); ++i) {
+      Json& trace = network.section["variation"]["traces"][i];
+      check_beside_plan(member(trace, "file"), element_path("network.variation.traces", i) + ".file",
+                        "a CSV file", plan);
+      rename_file(trace, "file", plan, folder);
+    }
   return network;
 }
 

@@ -317,7 +317,7 @@ class Search {
     const ChoiceRule& rule = result_.rule;
     if (rule.deadline_s && evaluation.total_s() > *rule.deadline_s) return "takes longer than the deadline";
     if (rule.budget && evaluation.cost() > *rule.budget) return "costs more than the budget";
-    return fmt::format("computes {:.0f} % of the time", 100 * evaluation.utilization);
+    return fmt::format("computes {} of the time", rule.share_in_words(evaluation.utilization));
   }
 
   Numbers open_on_front() const {

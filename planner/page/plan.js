@@ -243,8 +243,9 @@ place('decision').textContent = plan.decision;
 place('in-short').textContent = plan.in_short;
 place('against').textContent = plan.has_prices ? `cost (${plan.currency})` : 'bytes that leave a site';
 place('front-words').textContent = plan.front;
-place('not-drawn').textContent = drawn.length < plan.plans.length
-  ? ` ${plan.plans.length - drawn.length} that take more than three times as long are in the table alone.` : '';
+const slow = plan.plans.length - drawn.length;
+place('not-drawn').textContent = slow === 0 ? ''
+  : ` ${slow} that ${slow === 1 ? 'takes' : 'take'} more than three times as long ${slow === 1 ? 'is' : 'are'} in the table alone.`;
 place('memory').textContent = `Memory: ${plan.memory.words}.`;
 place('placement').textContent = `Ranks: ${plan.placement}.`;
 place('caveats').append(...plan.caveats.map(text => element('li', {}, text)));

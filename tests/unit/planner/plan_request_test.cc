@@ -29,6 +29,27 @@ Json minimal() {
     "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}}})");
 }
 
+// What the plan file names lies beside it, wherever the plan is written.
+TEST(PlanRequest, AFileThatIsNotThereIsSaidOfThePlansFolder) {
+  const auto said_of = [](const Json& network) {
+    Json json = minimal();
+    json["network"] = network;
+    PlanRequest plan = plan_of_json(json);
+    plan.folder = "/plans";
+    const PlanFolder out;
+    return said_by([&] { planned_network(plan, out.path); });
+  };
+  EXPECT_EQ(said_of({{"topology", {{"graphml", {{"file", "none.graphml"}}}}}}),
+            "network.topology.graphml.file: \"none.graphml\" is no file; allowed: GraphML or node-link JSON, "
+            "relative "
+            "to the plan file's folder (/plans)");
+  EXPECT_EQ(
+      said_of({{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}},
+               {"variation", {{"traces", {{{"link", "*"}, {"file", "none.csv"}}}}}}}),
+      "network.variation.traces[0].file: \"none.csv\" is no file; allowed: a CSV file, relative to the plan "
+      "file's folder (/plans)");
+}
+
 // 6 · 310 M parameters · 8192 tokens at 40 % of eight times 989.4 TFLOP/s.
 TEST(PlanRequest, FillsInWhatIsKnown) {
   const PlanRequest plan = plan_of_json(minimal());

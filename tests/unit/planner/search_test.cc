@@ -96,6 +96,16 @@ TEST(Search, TakesTheSmallestHThatKeepsTheUtilization) {
   }
 }
 
+// 79.65 % are no 80 %.
+TEST(Search, AShareThatMissesTheLeastIsToldFromIt) {
+  ChoiceRule rule;
+  rule.min_utilization = 0.8;
+  EXPECT_EQ(rule.share_in_words(0.7965), "79.7 %");
+  EXPECT_EQ(rule.share_in_words(0.79996), "79.996 %");
+  EXPECT_EQ(rule.share_in_words(0.8), "80 %");
+  EXPECT_EQ(rule.share_in_words(0.6234), "62 %");
+}
+
 // Node 3's egress is dear. In a ring it sends 1.5 times 724 MB at each of 50 synchronizations, in a tree
 // once, but four rounds of 4.01 s take longer than six of 1.01 s: 803 s and 62.7 EUR, or 1302 s and 47.9 EUR.
 TEST(Search, DeadlineAndBudgetByHand) {
