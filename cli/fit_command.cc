@@ -14,6 +14,7 @@
 #include "checks/validated_scenario.h"
 #include "cli/commands.h"
 #include "cli/live_display.h"
+#include "cli/output_place.h"
 #include "cli/replayed_record.h"
 #include "cli/scratch_folder.h"
 #include "core/base/child_main.h"
@@ -51,13 +52,7 @@ std::string checked_folder(const std::string& out, const std::string& name) {
 // is written into it.
 class NewFolder {
  public:
-  explicit NewFolder(const std::string& folder) : folder_(folder) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error || access(folder.c_str(), W_OK) != 0)
-      throw InputError("--output", folder + ": " + (error ? error.message() : "cannot be written"),
-                       "a new or an empty folder");
-  }
+  explicit NewFolder(const std::string& folder) : folder_(folder) { made_folder("--output", folder); }
   ~NewFolder() {
     std::error_code ignored;
     if (fs::is_empty(folder_, ignored)) fs::remove(folder_, ignored);
@@ -68,14 +63,6 @@ class NewFolder {
  private:
   const std::string folder_;
 };
-
-void check_page(const std::string& file) {
-  const fs::path folder = fs::absolute(fs::path(file)).parent_path();
-  std::error_code unknown;
-  if (!fs::is_directory(folder, unknown))
-    throw InputError("--output", "found " + file + ", in a folder that does not exist",
-                     "a file in a folder that does");
-}
 
 // Replays on threads, and the records of cases with their tables in a folder that goes.
 class Replays {
@@ -212,7 +199,7 @@ int fit_command(const FitOptions& options) {
     say(stderr, "interrupted\n");
     return kInterrupted;
   }
-  const FitSource source{scenario.name, options.scenario, observations.file};
+  const FitSource source{scenario.name, options.scenario, observations.file, observations.content};
   const Json data = fit_data(source, result);
   const std::string from = fs::absolute(fs::path(options.scenario)).parent_path().string();
   write_file(folder + "/fit.json", data.dump(1) + "\n");
@@ -230,7 +217,7 @@ int verify_command(const VerifyOptions& options) {
   const Scenario scenario = without_training(written, options.scenario);
   const Observations observations = observations_for(written, options.scenario, options.observed, {});
   warn_of_libraries(written, {}, observations);
-  if (!options.out.empty()) check_page(options.out);
+  if (!options.out.empty()) check_output_file("--output", options.out);
   watch_interrupts();
   FitResult result;
   try {

@@ -438,6 +438,18 @@ FitResult fit(const Json& scenario, std::vector<Unknown> unknowns, const Observa
   return result;
 }
 
+namespace {
+
+// By what the scenario's section `fit` says of its source.
+bool was_fitted(const Json& section, const Observations& observations, const ObservedThing& thing) {
+  const std::string& content =
+      thing.row && !thing.row->content.empty() ? thing.row->content : observations.content;
+  return thing.is_fitted && !content.empty() &&
+         plain(member(section, "source")).find(content) != std::string::npos;
+}
+
+}  // namespace
+
 FitResult verify(const Json& scenario, const Observations& observations, const FitTools& tools) {
   const Json section = member(scenario, "fit"), axes = member(section, "axes");
   FitResult result;
@@ -449,7 +461,7 @@ FitResult verify(const Json& scenario, const Observations& observations, const F
                       join_some(observations.notes, 3)});
   std::vector<const ObservedThing*> all;
   for (ObservedThing& thing : things) {
-    thing.is_fitted = false;
+    thing.is_fitted = was_fitted(section, observations, thing);
     all.push_back(&thing);
     result.observations += thing.times.size();
   }
@@ -475,6 +487,10 @@ FitResult verify(const Json& scenario, const Observations& observations, const F
     result.residuals.push_back(residual_of(*all[t], of_thing, variance, model));
   }
   result.variance = variance_of(section);
+  if (const auto fitted = as_index(count_if(things, [](const ObservedThing& one) { return one.is_fitted; })))
+    result.words.push_back(fmt::format(
+        "{} of {} {} what the scenario was fitted to: that they agree says nothing of its predictions",
+        fitted, counted(things.size(), "thing"), fitted == 1 ? "is" : "are"));
   return result;
 }
 

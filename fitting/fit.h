@@ -107,7 +107,8 @@ struct FitResult {
 FitResult fit(const Json& scenario, std::vector<Unknown> unknowns, const Observations& observations,
               const FitTools& tools);
 
-// A scenario beside observations, none of which is fitted; of a fitted one the ranges have the fit's share.
+// A scenario beside observations. Of a fitted one the ranges have the fit's share, and what it was fitted to,
+// which its section `fit` tells by its content, is no prediction.
 FitResult verify(const Json& scenario, const Observations& observations, const FitTools& tools);
 
 }  // namespace longhaul

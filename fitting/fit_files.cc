@@ -191,9 +191,11 @@ Json fitted_scenario(const Json& written, const FitSource& source, const FitResu
   fit["variance_from"] = word_of(result.variance.spread);
   fit["deviation"] = result.variance.deviation;
   fit["degrees_of_freedom"] = result.variance.freedom;
-  fit["source"] = fmt::format("longhaul fit {} {}: {}, standard deviation {:.2g} % ({})", source.scenario,
-                              source.observed, counted(result.observations, "observation"),
-                              100 * result.variance.deviation, spread_in_words(result.variance.spread));
+  fit["source"] =
+      fmt::format("longhaul fit {} {}{}: {}, standard deviation {:.2g} % ({})", source.scenario,
+                  source.observed, source.content.empty() ? "" : " (content " + source.content + ")",
+                  counted(result.observations, "observation"), 100 * result.variance.deviation,
+                  spread_in_words(result.variance.spread));
   return scenario;
 }
 

@@ -12,6 +12,7 @@ struct FitSource {
   std::string name;      // of the scenario
   std::string scenario;  // its file
   std::string observed;  // the file of the observations, or where else they are from
+  std::string content = {};  // of the observations
 };
 
 // fit.json: format 1, SI units.

@@ -15,6 +15,7 @@
 #include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/files.h"
+#include "core/base/hash.h"
 #include "core/base/index.h"
 #include "core/base/limits.h"
 #include "core/base/ranges.h"
@@ -278,6 +279,10 @@ ObservedRow row_of(const Json& one, const std::string& path) {
   return row;
 }
 
+std::string content_of(const Json& json) {
+  return hex64(fnv1a(json.dump(-1, ' ', false, Json::error_handler_t::replace)));
+}
+
 // What ranks computed: their steps without what the same file says of their exchanges. The first step of a
 // file stands apart (memory, caches, connections): the reader has left it out.
 class Steps {
@@ -345,6 +350,7 @@ Observations observations_of(const Json& document, const std::string& file) {
     throw InputError("observed", "found " + document["observed"].dump(), "1, the version of the document");
   Observations observations;
   observations.file = file;
+  observations.content = content_of(document);
   Kinds kinds;
   UnreadKeys of_exchanges("exchange", {"operation",     "bytes",  "members",    "seconds", "count",
                                        "includes_wait", "why",    "operations", "parts",   "library",
@@ -409,6 +415,8 @@ Observations observations_of_figures(const Json& scenario, const std::vector<int
       for (const auto& [key, value] : assumed.items())
         if (!row.where.contains(key)) row.where[key] = value;
     row.is_fitted = fitted.empty() || contains(fitted, static_cast<int>(i) + 1);
+    row.content = content_of(figures[i]);
+    if (row.is_fitted) observations.content += (observations.content.empty() ? "" : " ") + row.content;
     observations.rows.push_back(row);
   }
   for (const int number : fitted)

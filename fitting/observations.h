@@ -39,10 +39,13 @@ struct ObservedRow {
   Json where = Json::object();   // {dotted key: value}
   double value = 0;              // in the metric's unit
   bool is_fitted = true;
+  std::string content = {};  // of a published figure: as of all observations
 };
 
 struct Observations {
   std::string file;  // that they are of
+  std::string
+      content;  // a hash of it, or one of each published figure that is fitted; tells later what was fitted
   std::vector<ObservedExchange> exchanges;
   std::vector<ObservedRow> rows;
   std::vector<ObservedTime> steps;     // what a rank computed in each

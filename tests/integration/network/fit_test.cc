@@ -84,6 +84,12 @@ TEST(FitCommand, VerifyHoldsTheNextMeasurementAgainstIt) {
   EXPECT_EQ(same.status, 0) << same.err;
   EXPECT_NE(same.out.find("3 of 3 are inside"), std::string::npos) << same.out;
   EXPECT_NE(read_text(page).find("Predicted over observed"), std::string::npos);
+  // What it was fitted to is no prediction, whatever its file is called and how it is laid out.
+  const CommandResult itself =
+      longhaul({"verify", out + "/scenario.json", written(observed(0.02), "another-name.json")});
+  EXPECT_EQ(itself.out.find("inside"), std::string::npos) << itself.out;
+  EXPECT_NE(itself.out.find("- 3 of 3 things are what the scenario was fitted to"), std::string::npos)
+      << itself.out;
   const CommandResult slower =
       longhaul({"verify", out + "/scenario.json", written(observed(0.01, 2.5e7), "next.json")});
   EXPECT_EQ(slower.status, 0);
