@@ -203,7 +203,8 @@ std::vector<Metric> of_work() {
       in_bytes("bytes_sent_per_replica")
           .with_exchanges()
           .column(11, "sent", "Sent per replica")
-          .means("payload that one replica sent, between its stages too, in the whole run; no state that another one "
+          .means("payload that one replica sent, between its stages too, in the whole run; no state that "
+                 "another one "
                  "downloads, no weights for rollouts"),
       in_bytes("bytes_per_sync"),
       in_bytes("bytes_per_token"),

@@ -49,6 +49,25 @@ double window_limit(const Topology& topology, const TcpSpec& tcp, const Connecti
   return std::min(limit, topology.connection_cap(source, target) / 8 * own_rtt_s);
 }
 
+// Routers forward whole segments. Before the slowest link its first segment is late, behind it a short last
+// one waits for the full one before it. A last segment has whole headers, where a fluid has its share.
+template <typename Rates>
+double tail_without_delay_s(const Rates& rates, const std::vector<LinkDirection>& path, double bottleneck,
+                            int segment, std::int64_t bytes) {
+  const auto payload = static_cast<double>((bytes - 1) % segment + 1);
+  const double last = 8 * (payload + kHeaderBytes), full = 8. * (segment + kHeaderBytes),
+               first = bytes > segment ? full : last;
+  double total = 8 * kHeaderBytes * (1 - payload / segment) / bottleneck;
+  std::size_t link = 0;
+  for (; rate_of(rates, path[link]) > bottleneck; ++link) total += first / rate_of(rates, path[link]);
+  double last_done = 0, one_before_done = bytes > segment ? -last / bottleneck : -kUnlimited;
+  for (++link; link < path.size(); ++link) {
+    one_before_done += full / rate_of(rates, path[link]);
+    last_done = std::max(last_done, one_before_done) + last / rate_of(rates, path[link]);
+  }
+  return total + last_done;
+}
+
 }  // namespace
 
 ConnectionFacts connection_facts(const Topology& topology, const TcpSpec& tcp, int source, int target) {
@@ -89,14 +108,12 @@ double alone_rate(const ConnectionFacts& facts, int segment, int connections, in
 }
 
 double tail_s(const Topology& topology, const ConnectionFacts& facts, int segment, std::int64_t bytes) {
-  const double last = static_cast<double>((bytes - 1) % segment + 1) + kHeaderBytes;
-  return facts.delay_s + serialization_s(topology, facts.data, last) - 8 * last / facts.bottleneck;
+  return facts.delay_s + tail_without_delay_s(topology, facts.data, facts.bottleneck, segment, bytes);
 }
 
 double tail_s(const std::vector<double>& rates, const ConnectionFacts& facts, int segment,
               std::int64_t bytes) {
-  const double last = static_cast<double>((bytes - 1) % segment + 1) + kHeaderBytes;
-  return facts.delay_s + serialization_s(rates, facts.data, last) - 8 * last / slowest(rates, facts.data);
+  return facts.delay_s + tail_without_delay_s(rates, facts.data, slowest(rates, facts.data), segment, bytes);
 }
 
 double window_kept_after_idle(double idle_s, double rtt_s) {

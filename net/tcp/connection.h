@@ -30,8 +30,8 @@ ConnectionFacts facts_at(const Topology& topology, const TcpSpec& tcp, int sourc
 // the acknowledgements on the way back, or the largest windows. `among`: so many such share the path evenly.
 double alone_rate(const ConnectionFacts& facts, int segment, int connections, int among = 1);
 
-// Seconds from the moment when the bottleneck has sent the last byte of a message to its arrival:
-// propagation, and the last segment once more over every other link (routers forward whole segments).
+// Seconds from the moment when a fluid at the bottleneck's rate has sent the last byte of a message to its
+// arrival: propagation, and what whole segments and their headers take longer (routers forward whole ones).
 double tail_s(const Topology& topology, const ConnectionFacts& facts, int segment, std::int64_t bytes);
 double tail_s(const std::vector<double>& rates, const ConnectionFacts& facts, int segment,
               std::int64_t bytes);

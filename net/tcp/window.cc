@@ -85,11 +85,23 @@ void TcpWindow::follow_path(double rtt_s, double limit) {
   rules_.limit = limit;
 }
 
-bool TcpWindow::idled(double idle_s) {
+// Linux leaves slow start in the first round trip whose acknowledgements come for longer than half of one
+// (tcp_cubic.c, hystart_update, without pacing; ns-3 and the paper take a whole one). So the window is then
+// between one and one and a half of what the path holds, and small queues at the sender keep it from growing.
+double TcpWindow::left_slow_start_with(double rate) const {
+  if (!rules_.has_linux_hystart || !rules_.is_cubic || had_signal() || !has_ack_train(rate))
+    return std::numeric_limits<double>::infinity();
+  const double half = rate * rules_.rtt_s / 2;
+  double round = initial();
+  while (round < half) round *= 2;
+  return round + half;
+}
+
+bool TcpWindow::idled(double idle_s, double rate) {
   const double kept = rules_.slow_start_after_idle ? window_kept_after_idle(idle_s, rules_.rtt_s) : 1;
   if (kept == 1) return false;
   if (!in_slow_start()) threshold_ = std::max(threshold_, 0.75 * window_);
-  window_ = std::max(std::min(window_, initial()), window_ * kept);
+  window_ = std::max(std::min(window_, initial()), std::min(window_, left_slow_start_with(rate)) * kept);
   return true;
 }
 

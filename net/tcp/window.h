@@ -26,6 +26,7 @@ struct WindowRules {
   bool is_reno_friendly = false;
   double link = std::numeric_limits<double>::infinity();  // bytes a second, of the slowest link of the path
   bool slow_start_after_idle = true;                      // else a window outlives silence
+  bool has_linux_hystart = false;                         // else that of the paper and of ns-3 3.37
 };
 
 class TcpWindow {
@@ -47,8 +48,9 @@ class TcpWindow {
   // limit.
   void filled_pipe(double sent, double pipe);
   // Nothing was sent for `idle_s`: window_kept_after_idle(), at least the initial window; the threshold
-  // stays. Whether that was long enough to start again with a smaller window.
-  bool idled(double idle_s);
+  // stays. Whether that was long enough to start again with a smaller window. On Linux what is halved is no
+  // larger than what HyStart left slow start with, at `rate` bytes a second, the connection's share before.
+  bool idled(double idle_s, double rate);
   // The path has another round trip, the sender another buffer.
   void follow_path(double rtt_s, double limit);
 
@@ -79,6 +81,7 @@ class TcpWindow {
   double friendly_slope() const;       // of Reno's window beside the cubic, bytes a second
   double beta() const { return rules_.is_cubic ? 0.7 : 0.5; }
   bool has_ack_train(double rate) const;
+  double left_slow_start_with(double rate) const;
   double largest_in_slow_start() const;
 
   WindowRules rules_;

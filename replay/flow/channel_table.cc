@@ -39,7 +39,8 @@ int ChannelTable::add(int source, int target) {
                                  has_losses() && tcp_.loss_response == "linux",
                                  payload_rate(facts.bottleneck, tcp_.segment),
                                  a_pair_,
-                                 tcp_.slow_start_after_idle};
+                                 tcp_.slow_start_after_idle,
+                                 tcp_.loss_response == "linux"};
   const int first = end();
   for (int connection = 0; connection < a_pair_; ++connection) {
     Slot& made = slots_.emplace_back(variation_ ? variation_->present(facts, source, target) : facts, rules,
@@ -61,9 +62,9 @@ double ChannelTable::cap(const FlowChannel& channel) const {
 // The transfers of a channel are mostly equal, and the links of its path lie far from each other.
 double ChannelTable::tail_s(Slot& slot, std::int64_t bytes) const {
   if (variation_) return variation_->tail_s(slot.channel.facts(), bytes);
-  const std::int64_t last = (bytes - 1) % tcp_.segment + 1;
-  if (slot.tail_bytes == last) return slot.tail_s;
-  slot.tail_bytes = last;
+  const std::int64_t last = (bytes - 1) % tcp_.segment + 1, alike = bytes > last ? tcp_.segment + last : last;
+  if (slot.tail_bytes == alike) return slot.tail_s;
+  slot.tail_bytes = alike;
   return slot.tail_s = longhaul::tail_s(topology_, slot.channel.facts(), tcp_.segment, bytes);
 }
 

@@ -34,7 +34,7 @@ class ChannelTable {
     std::int64_t planned_ns = InstantQueue::kNever;  // when the channel has to be looked at
     std::int64_t event_ns = InstantQueue::kNever;    // its earliest event in the queue
     std::int64_t latest_arrival_ns = 0;
-    // Of the latest transfer: the bytes of its last segment, and how long that takes (tail_s()).
+    // Of the latest transfer: the bytes of its last segment, and of one before it; and tail_s().
     std::int64_t tail_bytes = 0;
     double tail_s = 0;
     std::unique_ptr<Origin> origin;  // null where nothing varies

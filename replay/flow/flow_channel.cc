@@ -19,8 +19,14 @@ constexpr double kShortest_s = 1e-7;  // lower bound on any wait; without it rou
 constexpr double kLastRounds = 4, kFewRounds = 3;
 
 WindowRules window_rules(const ConnectionFacts& facts, const FlowChannel::Rules& rules) {
-  return {rules.segment, facts.window_limit,         facts.rtt_s, rules.is_cubic, rules.is_linux,
-          rules.link,    rules.slow_start_after_idle};
+  return {rules.segment,
+          facts.window_limit,
+          facts.rtt_s,
+          rules.is_cubic,
+          rules.is_linux,
+          rules.link,
+          rules.slow_start_after_idle,
+          rules.has_linux_hystart};
 }
 
 }  // namespace
@@ -68,7 +74,7 @@ void FlowChannel::push(Transmission transfer, double now) {
   rest(now);
   if (bbr_) bbr_->begin(now);
   remaining_ = static_cast<double>(queue_.front().bytes);
-  if (window_.idled(now - last_sent_s_)) is_reduced_ = false;
+  if (window_.idled(now - last_sent_s_, rate_ / rules_.connections)) is_reduced_ = false;
   if (is_reducing_) window_.hold_reduction();
   is_reducing_ = false;
   clock_.released = 0;

@@ -67,9 +67,9 @@ TEST(TcpWindow, IsColdAgainAfterIdling) {
   acknowledge(window);
   acknowledge(window);
   window.filled_pipe(1e6, 40 * kSegment);
-  window.idled(0.29);
+  window.idled(0.29, 1e6);
   EXPECT_DOUBLE_EQ(window.bytes(), 80 * kSegment);
-  window.idled(3);
+  window.idled(3, 1e6);
   EXPECT_DOUBLE_EQ(window.bytes(), 10 * kSegment);
   for (const double expected : {20., 40., 80.}) {
     EXPECT_TRUE(window.in_slow_start());
@@ -81,8 +81,27 @@ TEST(TcpWindow, IsColdAgainAfterIdling) {
   rules.slow_start_after_idle = false;
   TcpWindow outlives(rules);
   acknowledge(outlives);
-  EXPECT_FALSE(outlives.idled(3));
+  EXPECT_FALSE(outlives.idled(3, 1e6));
   EXPECT_DOUBLE_EQ(outlives.bytes(), 20 * kSegment);
+}
+
+// 216 segments a round trip of 0.1 s. Linux leaves slow start in the round of 160, the first whose
+// acknowledgements come for longer than half a round trip: after 108 of them, with 268. After one and a half
+// time-outs half of it is left. Acknowledgements more than 2 ms apart are no train, nor has ns-3 that rule.
+TEST(TcpWindow, AfterIdlingLinuxHalvesWhatHyStartLeft) {
+  const auto after_a_pause = [](bool is_linux, bool is_cubic, double segments_a_round) {
+    TcpWindow window({kSegment, 1e9, 0.1, is_cubic, false, 1e12, true, is_linux});
+    for (int round = 0; round < 5; ++round) acknowledge(window);
+    EXPECT_DOUBLE_EQ(window.bytes(), 320 * kSegment);
+    EXPECT_TRUE(window.idled(0.45, segments_a_round * kSegment / 0.1));
+    return window.bytes() / kSegment;
+  };
+  EXPECT_DOUBLE_EQ(after_a_pause(true, true, 216), 134);
+  EXPECT_DOUBLE_EQ(after_a_pause(true, true, 400), 160) << "320 were not all that it could have had";
+  EXPECT_DOUBLE_EQ(after_a_pause(true, true, 99), 160) << "2.02 ms between acknowledgements of two segments";
+  EXPECT_DOUBLE_EQ(after_a_pause(true, true, 101), (80 + 50.5) / 2);
+  EXPECT_DOUBLE_EQ(after_a_pause(true, false, 216), 160) << "Reno has no HyStart";
+  EXPECT_DOUBLE_EQ(after_a_pause(false, true, 216), 160);
 }
 
 // 10 segments of slow start and 90 acknowledged.
@@ -162,7 +181,7 @@ TEST(TcpWindow, StartsFromOneSegmentAfterATimeOutAndFromTenAfterIdling) {
     EXPECT_DOUBLE_EQ(window.bytes(), expected * kSegment);
   }
   idle.congested();
-  idle.idled(3);
+  idle.idled(3, 1e6);
   idle.hold_reduction();
   EXPECT_DOUBLE_EQ(idle.bytes(), 10 * kSegment);
   idle.acknowledged(2 * kSegment, 10 * kSegment);

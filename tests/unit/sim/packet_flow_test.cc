@@ -111,7 +111,8 @@ TEST(Packet, FairQueuesKeepTheOrderOfManyConnections) {
               "replica0-core,forward," + std::to_string(bytes) + ",");
 }
 
-// Segments as small as an acknowledgement, and one behind a full segment, have payload: bytes and their headers.
+// Segments as small as an acknowledgement, and one behind a full segment, have payload: bytes and their
+// headers.
 TEST(Packet, CountsSegmentsOfAFewBytes) {
   Case config = star_case(2, 1e8, 0.02);
   config.network.fidelity = "packet";
