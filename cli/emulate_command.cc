@@ -187,11 +187,10 @@ std::string cases_decided_by_times(const Scenario& scenario, const Json& predict
   for (std::size_t i = 0; i < scenario.cases.size(); ++i) {
     if (!times_decide(scenario.cases[i])) continue;
     const Json& record = measured.at("cases").at(i);
-    lines += fmt::format(
-        "{}: times decide who takes part, so that the exchanges measured ({}) may be of others than those "
-        "predicted ({})\n",
-        record.at("case").get<std::string>(), record.value("exchanges", 0),
-        predicted.at("cases").at(i).value("exchanges", 0));
+    lines +=
+        fmt::format("{}: times decide who takes part: {} exchanges measured, {} predicted, maybe of others\n",
+                    record.at("case").get<std::string>(), record.value("exchanges", 0),
+                    predicted.at("cases").at(i).value("exchanges", 0));
   }
   return lines.empty() ? "" : "\n" + lines;
 }
