@@ -39,7 +39,7 @@ TEST(PlanRequest, AFileThatIsNotThereIsSaidOfThePlansFolder) {
     const PlanFolder out;
     return said_by([&] { planned_network(plan, out.path); });
   };
-  EXPECT_EQ(said_of({{"topology", {{"graphml", {{"file", "none.graphml"}}}}}}),
+  EXPECT_EQ(said_of({{"topology", {{"graphml", {{"file", "none.graphml"}, {"replicas", "even"}}}}}}),
             "network.topology.graphml.file: \"none.graphml\" is no file; allowed: GraphML or node-link JSON, "
             "relative "
             "to the plan file's folder (/plans)");
