@@ -158,8 +158,8 @@ void PipelineRun::send(int index, const PipelinePass& pass) {
                        has_schedule_ ? 0 : pass.home};
   const auto on_arrival = [this, index, to, next] {
     if (--at(index).under_way == 0 && plan().blocks) go_on(index);
-    std::multiset<double>& coming = at(to).coming_free_s;
-    coming.erase(coming.find(next.free_s));
+    std::multiset<double>& coming = at(to).coming_free_s;  // empty where `to` has crashed since
+    if (const auto found = coming.find(next.free_s); found != coming.end()) coming.erase(found);
     order_->arrive(to, next);
     go_on(to);
   };
