@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""What `flow` and `linux` say of exchanges after a pause: 315 points, the sender's queue, CUBIC, one connection.
+
+    validation/grid/pauses.py [--every N] [--programs build/bin] [--out pauses.csv]     # a quarter of an hour on two cores
+    validation/grid/pauses.py --read results/reference/residuals/pauses.csv             # the table alone
+
+A row is three exchanges, each after a step of `pause_ms`: the first over cold connections, of which the table has none. `products`:
+bytes of a message in bandwidth-delay products. Prints flow over linux, less one, by products and round trips."""
+import argparse
+import csv
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from replays import spread
+
+COLUMNS = ["all_reduce", "replicas", "rate_mbps", "rtt_ms", "products", "pause_ms", "bytes"]
+TIMES = [f"{fidelity}_{exchange}_s" for fidelity in ("flow", "linux") for exchange in (1, 2, 3)]
+
+
+def points():
+    for collective, replicas in (("ring", 2), ("direct", 4), ("ring", 4)):
+        for rate, rtt in ((20, 50), (50, 100), (100, 30), (50, 200), (200, 60)):
+            for products in (1, 3, 8):
+                for pause in (350, 500, 700, 900, 1100, 1400, 1900):
+                    message = int(products * rate * 1e6 / 8 * rtt / 1e3)
+                    yield collective, replicas, rate, rtt, products, pause, message * (replicas if collective == "ring" else 2)
+
+
+def exchanges_s(program, folder, point, fidelity):
+    """Of each of three exchanges: from the last that is ready to the last that is done."""
+    collective, replicas, rate, rtt, _, pause, size = point
+    scenario = {"name": "pauses", "replicas": replicas,
+                "methods": [{"name": "diloco", "inner_steps": 1, "all_reduce": collective}],
+                "workload": {"parameters": size // 2, "wire": "bf16", "steps": 3, "step_time": {"constant": f"{pause}ms"}},
+                "network": {"fidelity": fidelity, "topology": {"star": {"rate": f"{rate}Mbps", "rtt": f"{rtt}ms"}}}}
+    (folder / "s.json").write_text(json.dumps(scenario))
+    subprocess.run([program, "run", folder / "s.json", "--out", folder / "run", "--overwrite", "--quiet"], check=True,
+                   capture_output=True)
+    with open(folder / "run/exchanges.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for step in ("1", "2", "3"):
+        of_step = [row for row in rows if row["step"] == step]
+        yield max(float(row["done_s"]) for row in of_step) - max(float(row["ready_s"]) for row in of_step)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--every", type=int, default=1, help="each N-th point alone")
+    parser.add_argument("--programs", type=pathlib.Path, default=pathlib.Path("build/bin"))
+    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--read", type=pathlib.Path)
+    options = parser.parse_args()
+    if options.read:
+        with open(options.read, newline="") as file:
+            rows = list(csv.DictReader(file))
+    else:
+        rows = []
+        with tempfile.TemporaryDirectory() as scratch:
+            for point in list(points())[::options.every]:
+                times = [second for fidelity in ("flow", "linux")
+                         for second in exchanges_s(options.programs / "longhaul", pathlib.Path(scratch), point, fidelity)]
+                rows.append(dict(zip(COLUMNS + TIMES, [*point, *(f"{second:.6f}" for second in times)])))
+    if options.out:
+        with open(options.out, "w", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS + TIMES, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    print("| | exchanges | median % | 95th % | largest % | mean, signed % |\n|---|---|---|---|---|---|")
+    for column in ("products", "rtt_ms"):
+        for value in sorted({int(row[column]) for row in rows}):
+            off = [float(row[f"flow_{n}_s"]) / float(row[f"linux_{n}_s"]) - 1
+                   for row in rows if int(row[column]) == value for n in (2, 3)]
+            print(f"| {column} {value} | {len(off)} | {' | '.join(spread(off))} |")
+
+
+if __name__ == "__main__":
+    main()
