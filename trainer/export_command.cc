@@ -57,6 +57,15 @@ std::string listed(const std::vector<NamedTraining>& trainings) {
   return join(lines, "; ");
 }
 
+// That no training has what is asked for. `has`: what the trainings have, in their order.
+[[noreturn]] void refuse(const std::string& option, const std::string& asked, const std::string& run,
+                         const std::vector<std::string>& has) {
+  std::vector<std::string> each;
+  for (const std::string& one : has)
+    if (std::find(each.begin(), each.end(), one) == each.end()) each.push_back(one);
+  throw InputError(option, fmt::format("no training of \"{}\" has {}", run, asked), join(each, ", "));
+}
+
 // The folder of the training that --method and --seed single out in a run directory; `run` itself if it is a
 // training or a checkpoint.
 std::string training_folder(const ExportArguments& arguments) {
@@ -73,10 +82,18 @@ std::string training_folder(const ExportArguments& arguments) {
         (!arguments.seed || named_training.seed == *arguments.seed))
       meant.push_back(named_training);
   if (meant.size() == 1) return meant[0].folder;
+  std::vector<std::string> labels, seeds;
+  for (const NamedTraining& named_training : all) {
+    labels.push_back(named_training.label);
+    if (arguments.method.empty() || named_training.label == arguments.method)
+      seeds.push_back(std::to_string(named_training.seed));
+  }
+  if (seeds.empty()) refuse("--method", "\"" + arguments.method + "\"", arguments.run, labels);
+  if (meant.empty()) refuse("--seed", std::to_string(*arguments.seed), arguments.run, seeds);
   throw InputError(
       "--run",
       fmt::format("{} of the {} trainings of \"{}\" are meant", meant.size(), all.size(), arguments.run),
-      "--method and --seed that single out one, or its folder: " + listed(meant.empty() ? all : meant));
+      "--method and --seed that single out one, or its folder: " + listed(meant));
 }
 
 Checkpoint checkpoint_of(const std::string& run) {

@@ -11,7 +11,6 @@
 #include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/base/units.h"
-#include "core/plan/program.h"
 
 namespace longhaul {
 namespace {
@@ -19,13 +18,6 @@ namespace {
 // Above these no replica is taken to end a step ever again.
 constexpr int kMostIdleEvents = 5000;
 constexpr int kMostVainEvents = 2000000;
-
-bool ends_an_operation(const Trace& trace, int step) {
-  const Program program = program_of_step(trace.plan, trace.context.steps, step);
-  return std::any_of(
-      program.instructions.begin(), program.instructions.end(),
-      [](const Instruction& instruction) { return instruction.kind == Instruction::Kind::kAwait; });
-}
 
 }  // namespace
 
@@ -66,7 +58,7 @@ void Churn::crash(int replica) {
   member.life.end();
   member.download.end();
   if (member.is_joining) {  // it had not begun
-    member.is_joining = member.has_state = false;
+    member.is_joining = member.has_state = member.awaits_source = false;
     --joining_;
     member.row.back_s = member.row.state_s = -1;
     if (!listens_) return detect(replica);  // nobody waits for it
@@ -176,17 +168,46 @@ void Churn::join(int replica) {
   member.source = source;
   member.copied_step = step - 1;
   if (is_first && listens_) {
-    member.listens_from = step;
-    tell([&](PresenceListener& listener) { listener.on_listening(replica, step); });
+    member.ends.clear();
+    member.results.clear();
+    member.listens_from = listen(replica, step);
   }
+  if (listens_) member.copied_step = std::max(member.copied_step, last_end_before(member.listens_from));
+  member.awaits_source = !replay_.workers.has_ended(source, member.copied_step);
+  if (!member.awaits_source) download(replica);
+}
+
+int Churn::listen(int replica, int step) {
+  for (PresenceListener* listener : listeners_) step = listener->on_listening(replica, step);
+  return step;
+}
+
+// The last step that ends an operation among everyone which a replica that listens from this step on is not
+// in; before the first one that ends another, for which its source waits.
+int Churn::last_end_before(int listens_from) const {
+  int last = 0, first_listened = trace_.context.steps;
+  for (const OperationRule& rule : trace_.plan.rules) {
+    if (!rule.is_of_everyone()) continue;
+    int before = listens_from - 1, from = listens_from;
+    while (before > 0 && !is_posted_at(rule, trace_.context.steps, before)) --before;
+    while (from < trace_.context.steps && !is_posted_at(rule, trace_.context.steps, from)) ++from;
+    if (before > 0) last = std::max(last, before + rule.overlap_steps);
+    first_listened = std::min(first_listened, from + rule.overlap_steps);
+  }
+  return std::min(last, first_listened - 1);
+}
+
+void Churn::download(int replica) {
+  Member& member = at(replica);
+  member.awaits_source = false;
   member.row.bytes += state_bytes_;
   const PipelinePlan& pipeline = trace_.plan.pipeline;
   member.stages_to_come = pipeline.stages;
-  for (int stage = 0; stage < pipeline.stages; ++stage) download(replica, stage, step);
+  for (int stage = 0; stage < pipeline.stages; ++stage) download(replica, stage);
 }
 
 // Of one stage, from its worker in the source.
-void Churn::download(int replica, int stage, int step) {
+void Churn::download(int replica, int stage) {
   Member& member = at(replica);
   const int stages = trace_.plan.pipeline.stages, rule = static_cast<int>(trace_.plan.rules.size()) + 2;
   const int from = worker_of(member.source, stage, stages), to = worker_of(replica, stage, stages);
@@ -202,9 +223,10 @@ void Churn::download(int replica, int stage, int step) {
   const auto arrived = at(member.source).life.during([this, replica] {
     if (--at(replica).stages_to_come == 0) state_arrived(replica);
   });
-  member.download.send(replay_.context.network,
-                       {from, to, std::max<std::int64_t>(1, bytes), {step, rule, from, member.downloads}},
-                       arrived);
+  member.download.send(
+      replay_.context.network,
+      {from, to, std::max<std::int64_t>(1, bytes), {member.copied_step + 1, rule, from, member.downloads}},
+      arrived);
 }
 
 void Churn::state_arrived(int replica) {
@@ -219,9 +241,17 @@ void Churn::state_arrived(int replica) {
   tell([&](PresenceListener& listener) { listener.on_state_arrived(replica); });
 }
 
-// Behind the last step nobody begins any more.
+// Behind the last step nobody begins any more: only who is about to begin with that listens to it.
 bool Churn::listens_at(const Member& member, int step) const {
-  return listens_ && step >= member.listens_from && step < trace_.context.steps;
+  if (!listens_ || step < member.listens_from) return false;
+  return step < trace_.context.steps || (member.has_state && has_listened_to_all_of(member, step - 1));
+}
+
+bool Churn::has_listened_to_all_of(const Member& member, int step) const {
+  const std::vector<Instruction> ended = ended_by(step);
+  return !ended.empty() && std::all_of(ended.begin(), ended.end(), [&](const Instruction& await) {
+    return await.post_step >= member.listens_from;
+  });
 }
 
 // Who takes part is agreed on when a step begins, so that one that went in its compute fails its operations,
@@ -266,21 +296,62 @@ void Churn::ended_step(int worker) {
 void Churn::left_step(int replica, int step) {
   idle_events_ = vain_events_ = 0;
   if (joining_ == 0 || step == trace_.context.steps) return;
-  if (listens_ && !ends_an_operation(trace_, step)) return;
+  const bool ends_something = listens_ && !ended_by(step).empty();
   for (int other = 0; other < replicas(); ++other) {
-    const Member& joining = at(other);
-    if (!joining.is_joining || !joining.has_state || step < joining.listens_from) continue;
+    Member& joining = at(other);
+    if (!joining.is_joining) continue;
+    if (joining.awaits_source && joining.source == replica && step >= joining.copied_step) download(other);
+    if (!joining.has_state) continue;
     if (step + 1 < joining.row.absence.left_step) continue;  // it has taken that step
-    if (!listens_ && joining.source != replica) continue;    // it waits for its source
-    begin(other, step + 1, replica, step);
+    if (ends_something) {
+      joining.ends.push_back({step, replica, at(replica).life.watch()});
+      begin_listener(other);
+    } else if (!listens_ && joining.source == replica) {  // it waits for its source
+      begin(other, step + 1, replica, step);
+    }
   }
+}
+
+void Churn::has_result(int worker, int rule, int post_step) {
+  if (joining_ == 0 || !listens_) return;
+  const int replica = worker / replay_.workers.stages();
+  if (!at(replica).is_joining) return;
+  at(replica).results.insert({rule, post_step});
+  begin_listener(replica);
+}
+
+// The operations among everyone that are awaited at its end.
+std::vector<Instruction> Churn::ended_by(int step) const {
+  std::vector<Instruction> ended;
+  for (const Instruction& instruction :
+       program_of_step(trace_.plan, trace_.context.steps, step).instructions)
+    if (instruction.kind == Instruction::Kind::kAwait &&
+        trace_.plan.rules[as_index(instruction.rule)].is_of_everyone())
+      ended.push_back(instruction);
+  return ended;
+}
+
+bool Churn::has_results_of(const Member& member, int step) const {
+  const std::vector<Instruction> ended = ended_by(step);
+  return !ended.empty() && std::all_of(ended.begin(), ended.end(), [&](const Instruction& await) {
+    return member.results.count({await.rule, await.post_step}) > 0;
+  });
+}
+
+// Where it may. A step that all have left is not taken any more.
+void Churn::begin_listener(int replica) {
+  Member& member = at(replica);
+  if (!member.has_state) return;
+  for (const StepEnd& end : member.ends)
+    if (!end.life.has_ended() && end.step + 1 >= replay_.at_work.lowest() && has_results_of(member, end.step))
+      return begin(replica, end.step + 1, end.replica, end.step);
 }
 
 void Churn::begin(int replica, int step, int source, int copied_step) {
   Member& member = at(replica);
   const bool listened = member.is_joining && listens_;
   if (member.is_joining) --joining_;
-  member.is_joining = member.has_state = member.is_missed = false;
+  member.is_joining = member.has_state = member.awaits_source = member.is_missed = false;
   member.is_there = true;
   member.row.absence.source = source;
   member.row.absence.copied_step = copied_step;

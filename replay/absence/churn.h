@@ -10,16 +10,20 @@
 //
 // A return. A returning replica downloads the state of a running one, drawn from (seed, replica, number of
 // the download), over the network. Where the replicas of a method are all alike behind an operation
-// (keeps_replicas_alike), it also listens to the operations that are made from its return on, which wait
-// until it has the state, and begins after the first step that ended one; not behind the last step. Otherwise
-// it begins with the step that its source is at when the state has come. It takes no step twice: if it was
+// (keeps_replicas_alike), it also listens to the operations that begin after its return. It downloads what its
+// source holds once all operations before these are in it; they wait until it has that. It begins after the
+// first step that ended one of them, when it has the result itself; not behind the last step. Otherwise it
+// begins with the step that its source is at when the state has come. It takes no step twice: if it was
 // ahead of its source, it waits for it. If the source crashes first, it draws another. If no replica runs, it
 // continues with its own state. Once a replica has ended its last step and none is at work, training is over.
 #pragma once
 
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "core/plan/absences.h"
+#include "core/plan/program.h"
 #include "core/plan/trace.h"
 #include "core/scenario/case.h"
 #include "replay/absence/absence_faults.h"
@@ -53,6 +57,7 @@ class Churn : public Presence {
   bool changes() const override { return true; }
   void start(std::vector<PresenceListener*> listeners) override;
   void ended_step(int worker) override;
+  void has_result(int worker, int rule, int post_step) override;
   Attendance attendance(int step) const override;
   bool is_ready_listener(int replica, int step) const override;
   int gone() const override;
@@ -61,6 +66,11 @@ class Churn : public Presence {
   void finish() override;
 
  private:
+  // A step that has ended an operation, and who left it first.
+  struct StepEnd {
+    int step = 0, replica = 0;
+    Life::Watch life;  // of the replica
+  };
   struct Member {
     bool is_there = true;    // takes part
     bool is_up = true;       // no fault strikes it
@@ -71,8 +81,11 @@ class Churn : public Presence {
     Life detection;          // of its crash
     Life download;           // of its state
     bool is_joining = false, has_state = false;
+    bool awaits_source = false;  // which has not ended copied_step
     int source = -1, copied_step = 0, listens_from = 0;
-    int stages_to_come = 0;  // of its state
+    int stages_to_come = 0;                 // of its state
+    std::vector<StepEnd> ends;              // since it has its state
+    std::set<std::pair<int, int>> results;  // that it has, of rules and steps
     AbsenceRow row;
     double gone_s = 0;
   };
@@ -94,9 +107,16 @@ class Churn : public Presence {
   void resume(int replica);
   void join(int replica);
   int draw_source(int replica);
-  void download(int replica, int stage, int step);
+  int listen(int replica, int step);
+  int last_end_before(int listens_from) const;
+  void download(int replica);
+  void download(int replica, int stage);
   void state_arrived(int replica);
   void left_step(int replica, int step);
+  std::vector<Instruction> ended_by(int step) const;
+  bool has_listened_to_all_of(const Member& member, int step) const;
+  bool has_results_of(const Member& member, int step) const;
+  void begin_listener(int replica);
   void begin(int replica, int step, int source, int copied_step);
   bool is_anybody_there() const;
   bool went_in(int replica, int step) const;

@@ -282,7 +282,8 @@ void ReplayEngine::member_done(GroupOperation& run, int worker) {
   }
   if (worker < 0) return;
   if (presence_->changes() || run.rule().completion.fetches) note_contribution(run, worker);
-  go_on(worker);
+  if (!run.is_discarded()) presence_->has_result(worker, run.rule_index(), run.step());
+  go_on(worker);  // which may be the end of the run
 }
 
 void ReplayEngine::go_on(int worker) {

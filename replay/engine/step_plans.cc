@@ -70,9 +70,14 @@ void StepPlans::on_failure_detected(int replica) {
   for (const auto& [step, plan] : Plans(plans_)) plan->on_failure_detected(replica);
 }
 
-void StepPlans::on_listening(int replica, int first_step) {
-  for (const auto& [step, plan] : Plans(plans_))
+// In all operations of a step or in none: it would have no state that lacks only some of them.
+int StepPlans::on_listening(int replica, int first_step) {
+  const Plans plans(plans_);
+  for (const auto& [step, plan] : plans)
+    if (step >= first_step && !plan->can_add(replica)) first_step = step + 1;
+  for (const auto& [step, plan] : plans)
     if (step >= first_step && step < trace_.context.steps) plan->add_member(replica, true);
+  return first_step;
 }
 
 void StepPlans::on_state_arrived(int replica) {
@@ -84,7 +89,8 @@ void StepPlans::on_return(int replica, int first_step, Return as, bool) {
   if (as == Return::kApart) return;
   for (const auto& [step, plan] : Plans(plans_)) {
     if (step < first_step) continue;
-    as == Return::kListener ? plan->begin_contributing(replica) : plan->add_member(replica, false);
+    if (as == Return::kListener) plan->begin_contributing(replica);
+    plan->add_member(replica, false);  // if it is none
   }
 }
 

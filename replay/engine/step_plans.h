@@ -32,7 +32,7 @@ class StepPlans : public PresenceListener {
   void on_crash(int replica) override;
   void on_listener_crash(int replica) override { on_crash(replica); }
   void on_failure_detected(int replica) override;
-  void on_listening(int replica, int first_step) override;
+  int on_listening(int replica, int first_step) override;
   void on_state_arrived(int replica) override;
   void on_return(int replica, int step, Return as, bool has_own_state) override;
   void on_resume(int replica, int step) override;

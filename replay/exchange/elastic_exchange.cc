@@ -205,12 +205,16 @@ void ElasticExchange::fetch_result() {
   for (const int source : sources) servers_->add_source(source);
 }
 
-bool ElasticExchange::add_member(int replica, bool listens) {
+bool ElasticExchange::can_add(int replica) const {
   if (members_.count(replica) > 0 || phase_ == Phase::kFailed || phase_ == Phase::kFetching) return false;
   const bool have_all_released = std::all_of(members_.begin(), members_.end(), [&](const auto& item) {
     return item.second.released >= rule().buckets;
   });
-  if (!members_.empty() && (is_finished() || have_all_released)) return false;
+  return members_.empty() || !(is_finished() || have_all_released);
+}
+
+bool ElasticExchange::add_member(int replica, bool listens) {
+  if (!can_add(replica)) return false;
   order_.insert(std::lower_bound(order_.begin(), order_.end(), replica), replica);
   members_[replica].listens = listens;
   restart();

@@ -45,15 +45,16 @@ class ElasticExchange : public GroupOperation {
   void on_failure_detected(int replica);
   // It was gone and is back: what it released is lost; where `has_row`, it releases that again at once.
   void on_resume(int replica, bool has_row);
-  // It takes part from now on, as a listener or not. False, and nothing happens, once all have released.
+  // Whether it could take part from now on: not once all have released.
+  bool can_add(int replica) const;
+  // It does, as a listener or not. False, and nothing happens, where it cannot.
   bool add_member(int replica, bool listens);
   // A listener will contribute: what it released does not count.
   void begin_contributing(int replica);
 
   // What was sent until now: by members, those who are lost, and in exchanges that were given up.
   std::map<int, std::int64_t> bytes_by_sender() const;
-  // No member has a result.
-  bool is_discarded() const { return phase_ == Phase::kFailed; }
+  bool is_discarded() const override { return phase_ == Phase::kFailed; }
 
   void release(int replica) override;
   const std::vector<int>& participants() const override { return participants_; }

@@ -33,6 +33,8 @@ class GroupOperation {
   virtual MemberTimes times(int replica) const = 0;
   virtual bool is_done(int replica) const = 0;
   virtual bool is_finished() const = 0;
+  // No member has a result.
+  virtual bool is_discarded() const { return false; }
   // When the last one that takes part was ready, and all were done. Once it is finished.
   virtual double start_s() const = 0;
   virtual double done_s() const = 0;

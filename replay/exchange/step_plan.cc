@@ -107,6 +107,13 @@ void StepPlan::on_failure_detected(int replica) {
     runs_of_[as_index(worker_of(replica, stage, stages_))].clear();
 }
 
+bool StepPlan::can_add(int replica) const {
+  return std::all_of(elastic_.begin(), elastic_.end(), [&](const ElasticExchange* run) {
+    return !run->rule().is_of_everyone() ||
+           run->can_add(worker_of(replica, std::max(0, run->rule().stage), stages_));
+  });
+}
+
 void StepPlan::add_member(int replica, bool listens) {
   for (ElasticExchange* run : elastic_) {
     const int worker = worker_of(replica, std::max(0, run->rule().stage), stages_);

@@ -35,6 +35,8 @@ class StepPlan {
   // replica. Listeners are admitted to those among everyone alone.
   void on_crash(int replica) { each_elastic(replica, &ElasticExchange::on_crash); }
   void on_failure_detected(int replica);
+  // Whether all operations among everyone could.
+  bool can_add(int replica) const;
   void add_member(int replica, bool listens);
   void begin_contributing(int replica) { each_elastic(replica, &ElasticExchange::begin_contributing); }
   void release(int replica);         // all of a listener's contribution

@@ -18,8 +18,9 @@ class PresenceListener {
   virtual void on_listener_crash(int) {}
   // They know.
   virtual void on_failure_detected(int) {}
-  // It is back, and gets the results of operations of this step and later ones; it contributes nothing yet.
-  virtual void on_listening(int, int) {}
+  // It is back, and gets the results of operations from this step on; it contributes nothing yet. Answers with
+  // the first step whose operations all take it in, which is a later one where some have begun.
+  virtual int on_listening(int, int first_step) { return first_step; }
   // It has downloaded its state: it is ready for what it listens to.
   virtual void on_state_arrived(int) {}
 
@@ -45,6 +46,8 @@ class Presence {
   virtual void start(std::vector<PresenceListener*>) {}
   // A worker has ended the step that it was at.
   virtual void ended_step(int) {}
+  // A worker has the result of the operation of this rule that is posted at this step.
+  virtual void has_result(int, int, int) {}
   // Of the operations of a step, which are made now; only where presence changes.
   virtual Attendance attendance(int) const { return {}; }
   // Whether a replica that has its state listens to the operations of a step.

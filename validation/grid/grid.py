@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""The validation grid: exchanges over small networks in packets and in `flow` (results/reference/residuals). By hand:
+"""The validation grid: exchanges over small networks in packets, in `linux` and in `flow` (results/reference/residuals). By hand:
 
     validation/grid/grid.py packets CASES FILE [--set NAME] [--number I] [--jobs N]     # hours
+    validation/grid/grid.py linux CASES FILE [--set NAME] [--number I] [--jobs N]       # minutes
     validation/grid/grid.py residuals REFERENCE OUT                                     # 15 s
 
 A row of CASES, such as results/reference/residuals/packets.csv, is a case with the seed of its random losses: two exchanges,
-the first over cold connections and one more after gap_s. `packets` appends to FILE what is not in it yet, and may be killed and
-started again; a run that stalls, crashes or takes too long is a row with that status and no times. `residuals` writes both
-exchanges of each case as packets (REFERENCE), `flow`, latency + bytes / rate and SimGrid's default model have them, for residuals.py
+the first over cold connections and one more after gap_s. `packets` and `linux` append to FILE what is not in it yet, and may be
+killed and started again; a run that stalls, crashes or takes too long is a row with that status and no times. `residuals` writes both
+exchanges of each case as the REFERENCE (packet_s, also where that is `linux`), `flow`, latency + bytes / rate and SimGrid's default model have them, for residuals.py
 beside it; the mean where a case has several seeds.
 """
 import argparse
@@ -101,7 +102,7 @@ def network_of(row, fidelity, folder):
         tcp["loss_response"] = "ns3-3.37"  # packets know no other
     if float(row["window"]) > 0:
         tcp["window"] = f"{float(row['window'])!r}B"
-    if row["trunk_fifo"] == "1" and fidelity == "packet":  # `flow` has none: it is held against packets with one as it is
+    if row["trunk_fifo"] == "1" and fidelity != "flow":  # which has none: it is held against packets with one as it is
         tcp["trunk_queue"] = "fifo"
     links = regions(row, folder) if int(row["sites"]) else two_sites(row) if float(row["trunk"]) else \
         {"topology": {"star": {**rates(row, "up", "down"), "rtt": f"{float(row['rtt_s'])!r}s"}}}
@@ -197,13 +198,13 @@ def write_residuals(given, replays):
             out.writerow({key: shortest(value) for key, value in entry.items()})
 
 
-def packets_of(row, replays, most_cpu_s):
+def outcome_of(row, fidelity, replays, most_cpu_s):
     def limit():
         resource.setrlimit(resource.RLIMIT_CPU, (most_cpu_s, most_cpu_s + 5))
 
     outcome = dict.fromkeys(OUTCOME[2:], "")
     try:
-        outcome |= {"status": "done", **dict(zip(OUTCOME[2:], times_of(row, "packet", replays, limit)))}
+        outcome |= {"status": "done", **dict(zip(OUTCOME[2:], times_of(row, fidelity, replays, limit)))}
     except StatusError as error:
         words = {STALLED: "stalled", REFUSED: "refused", -signal.SIGXCPU: "unfinished"}
         outcome["status"] = words.get(error.status, "crashed")
@@ -211,7 +212,8 @@ def packets_of(row, replays, most_cpu_s):
     return row | outcome
 
 
-def add_packets(given, replays):
+def add_rows(given, replays):
+    fidelity = {"packets": "packet", "linux": "linux"}[given.what]
     known = read(given.file) if given.file.exists() else []
     done = {tuple(cell for key, cell in row.items() if key not in OUTCOME[1:]) for row in known}
     wanted = [row for row in read(given.cases) if given.set in (None, row["set"]) and given.number in (None, int(row["number"]))
@@ -220,7 +222,7 @@ def add_packets(given, replays):
         out = csv.DictWriter(file, list(read(given.cases)[0]), lineterminator="\n")
         if not known:
             out.writeheader()
-        for row in pool.map(lambda row: packets_of(row, replays, given.most_cpu_s), wanted):
+        for row in pool.map(lambda row: outcome_of(row, fidelity, replays, given.most_cpu_s), wanted):
             out.writerow({key: shortest(value) for key, value in row.items()})
             file.flush()
             print(row["set"], row["number"], "seed", row["seed"], row["status"], row["cold_s"], row["again_s"], flush=True)
@@ -228,21 +230,21 @@ def add_packets(given, replays):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("what", choices=("packets", "residuals"))
+    options.add_argument("what", choices=("packets", "linux", "residuals"))
     options.add_argument("cases", type=pathlib.Path, help="CSV file whose rows are the cases")
     options.add_argument("file", type=pathlib.Path, help="CSV file that is written")
     options.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/bin", help="the folder of longhaul and longhaul-sim")
     options.add_argument("--simulator", type=pathlib.Path, help="another longhaul-sim than the one there")
-    options.add_argument("--set", help="of packets: this set of the grid only")
-    options.add_argument("--number", type=int, help="of packets: this case of each set only")
-    options.add_argument("--most-cpu-s", type=int, default=120, help="of packets: processor time after which a case is given up")
-    options.add_argument("--jobs", type=int, default=1, help="of packets: cases at a time")
+    options.add_argument("--set", help="of packets and linux: this set of the grid only")
+    options.add_argument("--number", type=int, help="of packets and linux: this case of each set only")
+    options.add_argument("--most-cpu-s", type=int, default=120, help="of packets and linux: processor time after which a case is given up")
+    options.add_argument("--jobs", type=int, default=1, help="of packets and linux: cases at a time")
     given = options.parse_args()
     replays = Replays(given.programs, given.simulator)
     if given.what == "residuals" and not (replays.programs / "simgrid_exchange").exists():
         print("simgrid_exchange was not built: its columns are -1 (cmake --build build --target simgrid_exchange, with libsimgrid-dev)",
               file=sys.stderr)
-    (add_packets if given.what == "packets" else write_residuals)(given, replays)
+    (write_residuals if given.what == "residuals" else add_rows)(given, replays)
 
 
 if __name__ == "__main__":

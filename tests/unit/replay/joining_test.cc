@@ -72,18 +72,67 @@ TEST(Joining, AStateFromASourceThatCrashedDoesNotArrive) {
 
 // Messages of 1.5 s. Replica 0 goes at 0.5 s. The tree of the other three begins at 1 s: replica 3, a leaf of
 // the second level, has the result after two messages, at 4 s; 1 and 2 after three, at 5.5 s. Replica 0 is
-// back at 3.7 s and has its state at 5.2 s, when replica 3 already waits in step 2. It listens there until
-// the others end step 1; then it takes step 2 itself, and is ready with that a second later, not at 5.2 s.
+// back at 3.7 s, and all have begun step 1: it listens to step 2. What it needs is there when its source has
+// ended step 1: one of 1 and 2 (this seed), so that it comes from 5.5 to 7 s. In step 2 replica 3 sends to 2
+// from 6.5 to 8 s, that on to 0 by 9.5, 0 back to 2 by 11, and both to their neighbours by 12.5.
 TEST(Joining, OneThatListenedIsReadyWhenItHasTakenTheStep) {
-  const Replayed result = together(case_of({1, 1, 1, 1}, 3, 1.5, {crash_of(0, 0.5, 3.2)}), "tree");
+  const Replayed result = together(case_of({1, 1, 1, 1}, 4, 1.5, {crash_of(0, 0.5, 3.2)}), "tree");
   const auto absence = rows_of(result, "absences.csv").at(0);
-  EXPECT_EQ(at(absence, {1, 3, 7, 8, 9}), (Cells{"1", "3.7", "5.2", "5.5", "2"}));
+  EXPECT_EQ(at(absence, {1, 3, 5, 7, 8, 9}), (Cells{"1", "3.7", "2", "7", "12.5", "3"}));
   EXPECT_NEAR(result.row(1, 3).done_s, 4, 1e-9);
   EXPECT_NEAR(result.row(2, 3).ready_s, 5, 1e-9);
-  for (const int replica : {0, 1, 2}) EXPECT_NEAR(result.row(2, replica).ready_s, 6.5, 1e-9) << replica;
-  EXPECT_EQ(groups_of_steps(result).at(2), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(groups_of_steps(result).at(2), (std::vector<int>{1, 2, 3}));
+  for (const int replica : {0, 1, 2, 3}) EXPECT_NEAR(result.row(3, replica).ready_s, 13.5, 1e-9) << replica;
+  EXPECT_EQ(groups_of_steps(result).at(3), (std::vector<int>{0, 1, 2, 3}));
   const double tree_s = 4 * 1.5;  // of four: two levels up and two down
-  EXPECT_NEAR(simulated_s(result), 6.5 + tree_s + 1 + tree_s, 1e-9);
+  EXPECT_NEAR(simulated_s(result), 13.5 + tree_s + 1 + tree_s, 1e-9);
+}
+
+// The same of three, and replica 1 goes, from 0.5 to 1.2 s. The other two exchange until 4 s, and it downloads
+// until 5.5. In step 2 replica 0 has all at 7 s. It sends first to 2, which goes on at 8.5 s, then to 1: that
+// has what it begins step 3 with at 10 s.
+TEST(Joining, OneThatListenedBeginsWhenItHasTheResultItself) {
+  const Replayed result = together(case_of({1, 1, 1}, 3, 1.5, {crash_of(1, 0.5, 0.7)}), "tree");
+  EXPECT_EQ(at(rows_of(result, "absences.csv").at(0), {4, 5, 7, 8, 9}), (Cells{"2", "2", "5.5", "10", "3"}));
+  EXPECT_NEAR(result.row(2, 2).done_s, 8.5, 1e-9);
+  EXPECT_NEAR(result.row(3, 2).ready_s, 9.5, 1e-9);
+  EXPECT_NEAR(result.row(3, 1).ready_s, 11, 1e-9);
+}
+
+// Two fragments that are averaged in turn, every four steps, and are there a step later: posted at 2, 6 and
+// 10, and at 4, 8 and 12. Messages of 0.2 s: a ring of two takes 0.4, of three 0.8. Replica 2 goes at 3.5 s
+// and is back at 6.2, when the others are in their seventh step and exchange the first fragment: what they
+// posted at 6 s has no byte for it, and is in their state at 7.0. That arrives at 7.2, so that it is in the
+// exchange of step 8, from 8 to 8.8 s. It begins with step 10 when the others have ended step 9.
+TEST(Joining, WhoIsInNoExchangeOfAFragmentWaitsForTheNext) {
+  OperationPlan plan;
+  for (const int phase : {2, 0}) {
+    OperationRule rule = rule_of("ring", 4);
+    rule.name = phase == 2 ? "first" : "second";
+    rule.phase = phase;
+    rule.overlap_steps = 1;
+    plan.rules.push_back(rule);
+  }
+  const Replayed result = walked(case_of({1, 1, 1}, 12, 0.2, {crash_of(2, 3.5, 2.7)}), plan);
+  EXPECT_EQ(at(rows_of(result, "absences.csv").at(0), {1, 3, 5, 7, 8, 9}),
+            (Cells{"4", "6.2", "9", "7.2", "9", "10"}));
+  EXPECT_EQ(result.row(6, 0, "first").done_s, 6.4);
+  EXPECT_EQ(groups_of_steps(result, 1).at(8), (std::vector<int>{0, 1}));
+  EXPECT_EQ(groups_of_steps(result, 0).at(10), (std::vector<int>{0, 1, 2}));
+}
+
+// Of four replica 0 goes at 0.5 s, which fails step 1. It is back at 2.2 s and listens to step 3: its source
+// ends step 2 at 2.8 s, the state is there at 3.0, and six rounds from 3.8 s on end at 5.0. Where replica 1
+// goes at 4.9 s they fail at 5.15, and nobody has a result; those of step 4, of three, from 6.15 to 6.95 s.
+TEST(Joining, AnExchangeThatFailsEndsNothing) {
+  for (const bool fails : {false, true}) {
+    Case config = case_of({1, 1, 1, 1}, 6, 0.2, {crash_of(0, 0.5, 1.7)});
+    config.recovery.on_failure = OnFailure::kDiscard;
+    if (fails) config.faults.push_back(crash_of(1, 4.9, 1e6));
+    const Cells row = rows_of(together(config, "ring"), "absences.csv").at(0);
+    EXPECT_EQ(at(row, {0, 7, 9}), (Cells{"0", "3", fails ? "5" : "4"}));
+    EXPECT_NEAR(std::stod(row.at(8)), fails ? 6.95 : 5, 1e-9);
+  }
 }
 
 // Messages of 1 s in a ring of three: each has sent two when one goes at 2.5 s. The other two begin anew at

@@ -102,7 +102,10 @@ TEST_F(ExportCommand, FindsACheckpointByItsFileAndATrainingOfARunByItsMethodAndS
   EXPECT_SAYS(several, "2 of the 3 trainings");
   EXPECT_SAYS(several, "a, seed 1: " + run + "/train/a-11; a, seed 2: " + run + "/train/a-22");
   EXPECT_EQ(several.find("b-33"), std::string::npos);
-  EXPECT_SAYS(refused({run, 0, false, model, "c", {}}), "b, seed 2: " + run + "/train/b-33");
+  EXPECT_SAYS(refused({run, 0, false, model, "c", {}}),
+              "--method: no training of \"" + run + "\" has \"c\"; allowed: a, b");
+  EXPECT_SAYS(refused({run, 0, false, model, "b", 7}),
+              "--seed: no training of \"" + run + "\" has 7; allowed: 2");
   EXPECT_SAYS(refused({folder_.file("out"), 0, false, model, "a", 2}), "no run directory");
 }
 
