@@ -117,6 +117,10 @@ double tail_s(const std::vector<double>& rates, const ConnectionFacts& facts, in
 }
 
 double window_kept_after_idle(double idle_s, double rtt_s) {
+  return std::exp2(-std::floor(idle_s / retransmission_timeout_s(rtt_s)));
+}
+
+double smooth_window_kept_after_idle(double idle_s, double rtt_s) {
   const double timeouts = idle_s / retransmission_timeout_s(rtt_s);
   return timeouts <= 1 ? 1 : std::exp2(0.5 - timeouts);
 }

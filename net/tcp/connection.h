@@ -42,11 +42,12 @@ inline double retransmission_timeout_s(double rtt_s) {
 }
 
 // The part of its congestion window that a connection keeps after sending nothing for `idle_s`, at least down
-// to the initial window; 1 if it idled for less than a time-out. Linux (RFC 2861, tcp_slow_start_after_idle)
-// halves for every whole time-out; the steps are smoothed here, floor(x) to its mean x − 1/2, because a
-// millisecond more or less must not decide about a factor of two. After seven time-outs the largest windows
-// are at the initial one.
+// to the initial window; 1 if it idled for less than a time-out. It is halved for every whole time-out (RFC
+// 2861, Linux's tcp_slow_start_after_idle). Seven of them leave the initial one of the largest windows.
 double window_kept_after_idle(double idle_s, double rtt_s);
+// The same with its steps smoothed, floor(x) to its mean x − 1/2: what fidelity `packet` does, and `flow`
+// with ns-3's windows.
+double smooth_window_kept_after_idle(double idle_s, double rtt_s);
 
 constexpr int kInitialWindowSegments = 10;  // RFC 6928
 

@@ -8,6 +8,7 @@
 namespace longhaul {
 namespace {
 
+constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kCubicC = 0.4;  // RFC 8312, segments / s³
 
 // Windows below the limit by rounding alone count as used up.
@@ -53,17 +54,13 @@ void TcpWindow::begin_epoch_if_left() {
   epoch_window_ = window_;
 }
 
-void TcpWindow::acknowledged(double bytes, double peak_in_flight) {
+void TcpWindow::acknowledged(double bytes, double peak_in_flight, double rate) {
   if (is_reducing_) {
     is_reducing_ = false;
     window_ = std::max(window_, threshold_);
     return;
   }
-  if (in_slow_start()) {
-    window_ = std::min({window_ + bytes, threshold_, std::max(window_, 2 * peak_in_flight)});
-    begin_epoch_if_left();
-    return;
-  }
+  if (in_slow_start()) return grow_in_slow_start(bytes, 2 * peak_in_flight, until_hystart(rate));
   if (peak_in_flight < kNearlyAll * window_) return;
   const double rounds = bytes / window_;
   window_ += rounds * growth_per_round();
@@ -74,10 +71,25 @@ void TcpWindow::acknowledged(double bytes, double peak_in_flight) {
 void TcpWindow::filled_pipe(double sent, double pipe) {
   const double in_flight = std::min(sent, bytes());
   if (!in_slow_start() || 2 * in_flight < kNearlyAll * window_) return;
-  const double room = rules_.is_cubic ? std::min(sent, pipe) : sent;
-  window_ = std::min({window_ + room, threshold_, std::max(window_, 2 * rules_.limit)});
-  if (rules_.is_cubic && sent >= pipe) threshold_ = window_;
+  const double until_exit = rules_.has_linux_windows ? until_hystart(pipe / rules_.rtt_s)
+                            : rules_.is_cubic        ? pipe
+                                                     : kNever;
+  grow_in_slow_start(sent, 2 * rules_.limit, until_exit);
+}
+
+// HyStart ends it with what the first `until_exit` bytes have made of it.
+void TcpWindow::grow_in_slow_start(double bytes, double most, double until_exit) {
+  window_ = std::min({window_ + std::min(bytes, until_exit), threshold_, std::max(window_, most)});
+  if (bytes >= until_exit) threshold_ = window_;
   begin_epoch_if_left();
+}
+
+// Linux leaves slow start, once, in the first round trip whose acknowledgements come for longer than half of
+// one, at that moment (tcp_cubic.c, hystart_update, without pacing). ns-3 and the paper take a whole one.
+double TcpWindow::until_hystart(double rate) const {
+  const bool looks =
+      rules_.has_linux_windows && rules_.is_cubic && threshold_ == kNever && has_ack_train(rate);
+  return looks ? rate * rules_.rtt_s / 2 : kNever;
 }
 
 void TcpWindow::follow_path(double rtt_s, double limit) {
@@ -85,23 +97,13 @@ void TcpWindow::follow_path(double rtt_s, double limit) {
   rules_.limit = limit;
 }
 
-// Linux leaves slow start in the first round trip whose acknowledgements come for longer than half of one
-// (tcp_cubic.c, hystart_update, without pacing; ns-3 and the paper take a whole one). So the window is then
-// between one and one and a half of what the path holds, and small queues at the sender keep it from growing.
-double TcpWindow::left_slow_start_with(double rate) const {
-  if (!rules_.has_linux_hystart || !rules_.is_cubic || had_signal() || !has_ack_train(rate))
-    return std::numeric_limits<double>::infinity();
-  const double half = rate * rules_.rtt_s / 2;
-  double round = initial();
-  while (round < half) round *= 2;
-  return round + half;
-}
-
-bool TcpWindow::idled(double idle_s, double rate) {
-  const double kept = rules_.slow_start_after_idle ? window_kept_after_idle(idle_s, rules_.rtt_s) : 1;
+bool TcpWindow::idled(double idle_s) {
+  if (!rules_.slow_start_after_idle) return false;
+  const double kept = rules_.has_linux_windows ? window_kept_after_idle(idle_s, rules_.rtt_s)
+                                               : smooth_window_kept_after_idle(idle_s, rules_.rtt_s);
   if (kept == 1) return false;
   if (!in_slow_start()) threshold_ = std::max(threshold_, 0.75 * window_);
-  window_ = std::max(std::min(window_, initial()), std::min(window_, left_slow_start_with(rate)) * kept);
+  window_ = std::max(std::min(window_, initial()), window_ * kept);
   return true;
 }
 
@@ -120,7 +122,8 @@ void TcpWindow::flowed(double elapsed_s, double rate, double pipe, double sent) 
   const double acknowledged = rate * elapsed_s;
   if (in_slow_start()) {
     window_ = std::min(window_ + acknowledged, largest_in_slow_start());
-    if (rules_.is_cubic && sent >= pipe && has_ack_train(rate)) threshold_ = window_;
+    const double train = rules_.has_linux_windows ? pipe / 2 : pipe;
+    if (rules_.is_cubic && sent >= train && has_ack_train(rate)) threshold_ = window_;
     if (had_signal()) passed(elapsed_s);
     return begin_epoch_if_left();
   }
@@ -136,7 +139,6 @@ void TcpWindow::flowed(double elapsed_s, double rate, double pipe, double sent) 
 }
 
 double TcpWindow::time_to(double level, double rate, double pipe, double sent) const {
-  constexpr double kNever = std::numeric_limits<double>::infinity();
   if (level <= window_) return 0;
   if (in_slow_start()) {
     const double until_exit = rules_.is_cubic && has_ack_train(rate) ? std::max(0., pipe - sent) : kNever;

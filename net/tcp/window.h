@@ -26,7 +26,7 @@ struct WindowRules {
   bool is_reno_friendly = false;
   double link = std::numeric_limits<double>::infinity();  // bytes a second, of the slowest link of the path
   bool slow_start_after_idle = true;                      // else a window outlives silence
-  bool has_linux_hystart = false;                         // else that of the paper and of ns-3 3.37
+  bool has_linux_windows = false;                         // else as ns-3 3.37 grows and halves them
 };
 
 class TcpWindow {
@@ -42,15 +42,15 @@ class TcpWindow {
   bool is_at_limit() const { return window_ >= rules_.limit; }
   bool in_slow_start() const { return window_ < threshold_; }
 
-  // `bytes` were acknowledged; `peak_in_flight` is the most that was under way in the round trip before.
-  void acknowledged(double bytes, double peak_in_flight);
+  // `bytes` were acknowledged that had left at `rate` bytes a second; `peak_in_flight` is the most that was
+  // under way in the round trip before.
+  void acknowledged(double bytes, double peak_in_flight, double rate);
   // The connection has sent `sent` bytes at a steady `pipe` bytes a round trip, which the window did not
   // limit.
   void filled_pipe(double sent, double pipe);
   // Nothing was sent for `idle_s`: window_kept_after_idle(), at least the initial window; the threshold
-  // stays. Whether that was long enough to start again with a smaller window. On Linux what is halved is no
-  // larger than what HyStart left slow start with, at `rate` bytes a second, the connection's share before.
-  bool idled(double idle_s, double rate);
+  // stays. Whether that was long enough to start again with a smaller window.
+  bool idled(double idle_s);
   // The path has another round trip, the sender another buffer.
   void follow_path(double rtt_s, double limit);
 
@@ -81,7 +81,8 @@ class TcpWindow {
   double friendly_slope() const;       // of Reno's window beside the cubic, bytes a second
   double beta() const { return rules_.is_cubic ? 0.7 : 0.5; }
   bool has_ack_train(double rate) const;
-  double left_slow_start_with(double rate) const;
+  double until_hystart(double rate) const;
+  void grow_in_slow_start(double bytes, double most, double until_exit);
   double largest_in_slow_start() const;
 
   WindowRules rules_;

@@ -323,8 +323,7 @@ void Churn::has_result(int worker, int rule, int post_step) {
 // The operations among everyone that are awaited at its end.
 std::vector<Instruction> Churn::ended_by(int step) const {
   std::vector<Instruction> ended;
-  for (const Instruction& instruction :
-       program_of_step(trace_.plan, trace_.context.steps, step).instructions)
+  for (const Instruction& instruction : program_of_step(trace_.plan, trace_.context.steps, step).instructions)
     if (instruction.kind == Instruction::Kind::kAwait &&
         trace_.plan.rules[as_index(instruction.rule)].is_of_everyone())
       ended.push_back(instruction);

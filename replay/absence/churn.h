@@ -10,10 +10,10 @@
 //
 // A return. A returning replica downloads the state of a running one, drawn from (seed, replica, number of
 // the download), over the network. Where the replicas of a method are all alike behind an operation
-// (keeps_replicas_alike), it also listens to the operations that begin after its return. It downloads what its
-// source holds once all operations before these are in it; they wait until it has that. It begins after the
-// first step that ended one of them, when it has the result itself; not behind the last step. Otherwise it
-// begins with the step that its source is at when the state has come. It takes no step twice: if it was
+// (keeps_replicas_alike), it also listens to the operations that begin after its return. It downloads what
+// its source holds once all operations before these are in it; they wait until it has that. It begins after
+// the first step that ended one of them, when it has the result itself; not behind the last step. Otherwise
+// it begins with the step that its source is at when the state has come. It takes no step twice: if it was
 // ahead of its source, it waits for it. If the source crashes first, it draws another. If no replica runs, it
 // continues with its own state. Once a replica has ended its last step and none is at work, training is over.
 #pragma once

@@ -13,8 +13,9 @@ void AckClock::send(double sent, double rate, double now) {
 
 void AckClock::end_burst(double rtt_s) {
   if (bytes == 0) return;
-  under_way.push_back({begin_s + rtt_s, bytes});
+  under_way.push_back({begin_s + rtt_s, bytes, is_limited});
   bytes = 0;
+  is_limited = false;
 }
 
 double AckClock::acknowledge(double nothing) {
@@ -33,6 +34,7 @@ double AckClock::acknowledge(double nothing) {
 void AckClock::clear() {
   under_way.clear();
   bytes = in_flight = round_left = 0;
+  is_limited = false;
 }
 
 void AckClock::go_on(double window, double flying, double now, double spread_s) {
@@ -49,10 +51,12 @@ void AckClock::rebase_time(double by_s) {
 }
 
 void AckClock::list_state(std::vector<double>& state) const {
-  state.insert(state.end(), {credit, bytes > 0 ? begin_s : 0, bytes, in_flight, peak_in_flight, round_left,
-                             released, static_cast<double>(under_way.size())});
+  state.insert(state.end(),
+               {credit, bytes > 0 ? begin_s : 0, bytes, in_flight, peak_in_flight, round_left, released,
+                static_cast<double>(is_limited), static_cast<double>(under_way.size())});
   for (std::size_t i = 0; i < under_way.size(); ++i)
-    state.insert(state.end(), {under_way[i].acknowledged_s, under_way[i].bytes});
+    state.insert(state.end(), {under_way[i].acknowledged_s, under_way[i].bytes,
+                               static_cast<double>(under_way[i].is_limited)});
 }
 
 }  // namespace longhaul

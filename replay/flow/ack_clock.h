@@ -13,6 +13,7 @@ struct AckClock {
   struct Burst {
     double acknowledged_s = 0;
     double bytes = 0;
+    bool is_limited = false;
   };
 
   bool is_idle() const { return under_way.empty() && bytes == 0; }
@@ -38,9 +39,11 @@ struct AckClock {
 
   double credit = 0;  // that may be sent before an acknowledgement comes
 
-  // The burst being sent.
+  // The burst being sent. Limited: by the window, at its end or before acknowledgements released it, as Linux
+  // has it (tcp_cwnd_validate, is_cwnd_limited).
   double begin_s = 0;
   double bytes = 0;
+  bool is_limited = false;
 
   ShortQueue<Burst> under_way;
   double in_flight = 0;

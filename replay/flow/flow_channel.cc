@@ -26,7 +26,7 @@ WindowRules window_rules(const ConnectionFacts& facts, const FlowChannel::Rules&
           rules.is_linux,
           rules.link,
           rules.slow_start_after_idle,
-          rules.has_linux_hystart};
+          rules.has_linux_windows};
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ void FlowChannel::push(Transmission transfer, double now) {
   rest(now);
   if (bbr_) bbr_->begin(now);
   remaining_ = static_cast<double>(queue_.front().bytes);
-  if (window_.idled(now - last_sent_s_, rate_ / rules_.connections)) is_reduced_ = false;
+  if (window_.idled(now - last_sent_s_)) is_reduced_ = false;
   if (is_reducing_) window_.hold_reduction();
   is_reducing_ = false;
   clock_.released = 0;
@@ -155,7 +155,9 @@ void FlowChannel::set_rate(double rate, double now) {
 void FlowChannel::enter_fluid(State state) {
   state_ = state;
   const bool is_under_way = is_window_limited() && last_sent_s_ == updated_s_;
-  fluid_.sent = is_under_way ? clock_.released : 0;
+  // On Linux what the bursts have under way makes the window grow too; with a reaction it does as it comes.
+  const bool counts_bursts = rules_.has_linux_windows && !is_window_limited() && !reaction_;
+  fluid_.sent = is_under_way ? clock_.released : counts_bursts ? clock_.in_flight : 0;
   times_.spent.excess_s = 0;
   clock_.clear();
 }
@@ -205,7 +207,7 @@ void FlowChannel::end_pacing(double now) {
   if (reaction_)
     reaction_->queue_below(now);
   else
-    window_.acknowledged(fluid_.sent / rules_.connections, window_.bytes());
+    window_.acknowledged(fluid_.sent / rules_.connections, window_.bytes(), rate_ / rules_.connections);
   if (is_under_way) return leave_fluid(now);
   state_ = State::kBursts;
   clock_.credit = window();
@@ -256,6 +258,7 @@ void FlowChannel::advance(double now) {
     return;
   }
   clock_.send(sent, rate_, now);
+  note_limit();
   if (clock_.credit <= nothing() || remaining_ <= nothing()) clock_.end_burst(facts_.rtt_s);
   take_acknowledgements(now);
   if (reaction_) react(elapsed_s, sent, now);
@@ -316,11 +319,19 @@ void FlowChannel::watch_queue(double now) {
 
 void FlowChannel::take_acknowledgements(double now) {
   while (!clock_.under_way.empty() && clock_.under_way.front().acknowledged_s <= now + kSameMoment) {
+    const bool was_limited = rules_.has_linux_windows && clock_.under_way.front().is_limited;
+    note_limit();
     const double before = window(), bytes = clock_.acknowledge(nothing());
-    window_.acknowledged(bytes / rules_.connections, clock_.peak_in_flight / rules_.connections);
+    const double peak = was_limited ? std::numeric_limits<double>::infinity() : clock_.peak_in_flight;
+    window_.acknowledged(bytes / rules_.connections, peak / rules_.connections, rate_ / rules_.connections);
     clock_.credit += bytes + window() - before;
   }
   if (remaining_ > nothing()) pace_rounds();
+}
+
+// By the congestion window, not by a buffer.
+void FlowChannel::note_limit() {
+  clock_.is_limited = clock_.is_limited || (clock_.credit <= nothing() && !window_.is_at_limit());
 }
 
 void FlowChannel::rebase_time(double by_s) {

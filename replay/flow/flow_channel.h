@@ -46,7 +46,7 @@ class FlowChannel {
     double link = std::numeric_limits<double>::infinity();  // bytes of payload a second, the slowest link
     int channels = 1;                                       // of the pair, among which a transfer is split
     bool slow_start_after_idle = true;
-    bool has_linux_hystart = false;  // net/tcp/window.h
+    bool has_linux_windows = false;  // net/tcp/window.h
   };
   struct Transmission {
     std::int64_t bytes = 0;
@@ -132,6 +132,7 @@ class FlowChannel {
   void pace_rounds();
   void end_pacing(double now);
   void take_acknowledgements(double now);
+  void note_limit();
 
   // With a reaction.
   void react(double elapsed_s, double sent, double now);

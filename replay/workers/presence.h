@@ -18,8 +18,8 @@ class PresenceListener {
   virtual void on_listener_crash(int) {}
   // They know.
   virtual void on_failure_detected(int) {}
-  // It is back, and gets the results of operations from this step on; it contributes nothing yet. Answers with
-  // the first step whose operations all take it in, which is a later one where some have begun.
+  // It is back, and gets the results of operations from this step on; it contributes nothing yet. Answers
+  // with the first step whose operations all take it in, which is a later one where some have begun.
   virtual int on_listening(int, int first_step) { return first_step; }
   // It has downloaded its state: it is ready for what it listens to.
   virtual void on_state_arrived(int) {}

@@ -16,7 +16,7 @@ void IdleRestart::before_sending(ns3::Ptr<ns3::TcpSocketState> state, bool resta
   // The last byte was sent a round trip before it was acknowledged.
   const double idle_s = (ns3::Simulator::Now() - last_acknowledged_).GetSeconds() + rtt_s;
   const std::uint32_t window = state->m_cWnd, threshold = state->m_ssThresh;
-  const double kept = window_kept_after_idle(idle_s, rtt_s);
+  const double kept = smooth_window_kept_after_idle(idle_s, rtt_s);
   if (kept == 1) return;
   if (window >= threshold) state->m_ssThresh = std::max(threshold, window / 4 * 3);
   const std::uint32_t initial = std::min(window, kInitialWindowSegments * state->m_segmentSize);

@@ -19,9 +19,11 @@ TcpWindow window_of(double limit = 1e9, bool is_cubic = true) {
   return TcpWindow({kSegment, limit, /*rtt_s=*/0.1, is_cubic});
 }
 
+constexpr double kFast = 1e9;  // bytes a second: acknowledgements never hold the window back
+
 // All of it was in flight.
-void acknowledge(TcpWindow& window) {
-  window.acknowledged(window.bytes(), window.bytes());
+void acknowledge(TcpWindow& window, double rate = kFast) {
+  window.acknowledged(window.bytes(), window.bytes(), rate);
 }
 
 TEST(TcpWindow, DoublesEveryRoundTripThatUsesItUpToItsLimit) {
@@ -37,9 +39,9 @@ TEST(TcpWindow, DoublesEveryRoundTripThatUsesItUpToItsLimit) {
 // 4000 bytes in flight under a window of 14,480: less than half of it.
 TEST(TcpWindow, DoesNotGrowUnused) {
   TcpWindow window = window_of();
-  window.acknowledged(4000, 4000);
+  window.acknowledged(4000, 4000, kFast);
   EXPECT_DOUBLE_EQ(window.bytes(), 14480);
-  window.acknowledged(10000, 10000);
+  window.acknowledged(10000, 10000, kFast);
   EXPECT_DOUBLE_EQ(window.bytes(), 20000) << "to twice of what was in flight";
 }
 
@@ -57,19 +59,23 @@ TEST(TcpWindow, CubicLeavesSlowStartWhenThePipeIsFull) {
   EXPECT_TRUE(reno.in_slow_start());
 }
 
-// RTT 0.1 s: time-out 0.3 s. 0.29 s change nothing; 3 s are 10 time-outs, 2^-9.5 of 80 segments is below the
-// initial window. The threshold stays at 80 segments: slow start up to there and no further. Not with
-// net.ipv4.tcp_slow_start_after_idle = 0.
+// RTT 0.1 s: time-out 0.3 s. 0.29 s change nothing; 3 s are 10 time-outs, 2^-10 of 80 segments is below the
+// initial window, and so is 2^-9.5. The threshold stays at 80 segments: slow start up to there and no
+// further. Not with net.ipv4.tcp_slow_start_after_idle = 0.
 TEST(TcpWindow, IsColdAgainAfterIdling) {
-  EXPECT_DOUBLE_EQ(window_kept_after_idle(0.45, 0.1), 0.5) << "after one and a half time-outs";
-  EXPECT_DOUBLE_EQ(window_kept_after_idle(0.30, 0.1), 1);
+  EXPECT_DOUBLE_EQ(window_kept_after_idle(0.59, 0.1), 0.5) << "one whole time-out";
+  EXPECT_DOUBLE_EQ(window_kept_after_idle(0.61, 0.1), 0.25);
+  EXPECT_DOUBLE_EQ(window_kept_after_idle(0.29, 0.1), 1);
+  EXPECT_DOUBLE_EQ(smooth_window_kept_after_idle(0.45, 0.1), 0.5) << "after one and a half";
+  EXPECT_DOUBLE_EQ(smooth_window_kept_after_idle(0.6, 0.1), std::exp2(-1.5));
+  EXPECT_DOUBLE_EQ(smooth_window_kept_after_idle(0.29, 0.1), 1);
   TcpWindow window = window_of();
   acknowledge(window);
   acknowledge(window);
   window.filled_pipe(1e6, 40 * kSegment);
-  window.idled(0.29, 1e6);
+  window.idled(0.29);
   EXPECT_DOUBLE_EQ(window.bytes(), 80 * kSegment);
-  window.idled(3, 1e6);
+  window.idled(3);
   EXPECT_DOUBLE_EQ(window.bytes(), 10 * kSegment);
   for (const double expected : {20., 40., 80.}) {
     EXPECT_TRUE(window.in_slow_start());
@@ -81,37 +87,55 @@ TEST(TcpWindow, IsColdAgainAfterIdling) {
   rules.slow_start_after_idle = false;
   TcpWindow outlives(rules);
   acknowledge(outlives);
-  EXPECT_FALSE(outlives.idled(3, 1e6));
+  EXPECT_FALSE(outlives.idled(3));
   EXPECT_DOUBLE_EQ(outlives.bytes(), 20 * kSegment);
 }
 
 // 216 segments a round trip of 0.1 s. Linux leaves slow start in the round of 160, the first whose
 // acknowledgements come for longer than half a round trip: after 108 of them, with 268. After one and a half
-// time-outs half of it is left. Acknowledgements more than 2 ms apart are no train, nor has ns-3 that rule.
-TEST(TcpWindow, AfterIdlingLinuxHalvesWhatHyStartLeft) {
-  const auto after_a_pause = [](bool is_linux, bool is_cubic, double segments_a_round) {
+// time-outs half of that is left, which doubles up to the 268 it left with. Acknowledgements more than 2 ms
+// apart are no train, nor has ns-3 that rule.
+TEST(TcpWindow, LinuxLeavesSlowStartAfterHalfARoundTripOfAcknowledgements) {
+  const auto after = [](bool is_linux, bool is_cubic, double segments_a_round) {
+    const double rate = segments_a_round * kSegment / 0.1;
     TcpWindow window({kSegment, 1e9, 0.1, is_cubic, false, 1e12, true, is_linux});
-    for (int round = 0; round < 5; ++round) acknowledge(window);
-    EXPECT_DOUBLE_EQ(window.bytes(), 320 * kSegment);
-    EXPECT_TRUE(window.idled(0.45, segments_a_round * kSegment / 0.1));
-    return window.bytes() / kSegment;
+    while (window.in_slow_start() && window.bytes() < 320 * kSegment) acknowledge(window, rate);
+    const double left_with = window.bytes();
+    EXPECT_TRUE(window.idled(0.45));
+    EXPECT_DOUBLE_EQ(window.bytes(), left_with / 2);
+    acknowledge(window, rate);
+    EXPECT_DOUBLE_EQ(window.bytes(), left_with);
+    return left_with / kSegment;
   };
-  EXPECT_DOUBLE_EQ(after_a_pause(true, true, 216), 134);
-  EXPECT_DOUBLE_EQ(after_a_pause(true, true, 400), 160) << "320 were not all that it could have had";
-  EXPECT_DOUBLE_EQ(after_a_pause(true, true, 99), 160) << "2.02 ms between acknowledgements of two segments";
-  EXPECT_DOUBLE_EQ(after_a_pause(true, true, 101), (80 + 50.5) / 2);
-  EXPECT_DOUBLE_EQ(after_a_pause(true, false, 216), 160) << "Reno has no HyStart";
-  EXPECT_DOUBLE_EQ(after_a_pause(false, true, 216), 160);
+  EXPECT_DOUBLE_EQ(after(true, true, 216), 160 + 108);
+  EXPECT_DOUBLE_EQ(after(true, true, 400), 320) << "200 have not come by then";
+  EXPECT_DOUBLE_EQ(after(true, true, 99), 320) << "2.02 ms between acknowledgements of two segments";
+  EXPECT_DOUBLE_EQ(after(true, true, 101), 80 + 50.5);
+  EXPECT_DOUBLE_EQ(after(true, false, 216), 320) << "Reno has no HyStart";
+  EXPECT_DOUBLE_EQ(after(false, true, 216), 320);
+}
+
+// A window of 160 covers a pipe of as many: 80 acknowledgements end slow start, with 240. Fewer do not, and
+// where half of the window is not used it does not grow.
+TEST(TcpWindow, LinuxLeavesSlowStartInAFullPipe) {
+  for (const auto& [sent, expected, is_left] :
+       {std::tuple(1000, 240, true), {81, 240, true}, {79, 239, false}, {70, 160, false}}) {
+    TcpWindow window({kSegment, 1e9, 0.1, true, false, 1e12, true, /*has_linux_windows=*/true});
+    for (int round = 0; round < 4; ++round) acknowledge(window);
+    window.filled_pipe(sent * kSegment, 160 * kSegment);
+    EXPECT_DOUBLE_EQ(window.bytes(), expected * kSegment) << sent;
+    EXPECT_EQ(window.in_slow_start(), !is_left) << sent;
+  }
 }
 
 // 10 segments of slow start and 90 acknowledged.
 TcpWindow window_of_100(bool is_cubic = true) {
   TcpWindow window = window_of(1e9, is_cubic);
-  window.acknowledged(90 * kSegment, 100 * kSegment);
+  window.acknowledged(90 * kSegment, 100 * kSegment, kFast);
   return window;
 }
 
-constexpr double kFast = 1e9, kPipe = 1e8;  // so fast that acknowledgements never hold the cubic back
+constexpr double kPipe = 1e8;
 
 // RFC 8312, 4.1: W_max 100, W = 70, K = cbrt(30 / 0.4) = 4.217 s after the round trip of the repair. At K the
 // window is W_max, at 2 K it is 130 by symmetry, at K / 2 it is 100 − 30 / 8.
@@ -181,10 +205,10 @@ TEST(TcpWindow, StartsFromOneSegmentAfterATimeOutAndFromTenAfterIdling) {
     EXPECT_DOUBLE_EQ(window.bytes(), expected * kSegment);
   }
   idle.congested();
-  idle.idled(3, 1e6);
+  idle.idled(3);
   idle.hold_reduction();
   EXPECT_DOUBLE_EQ(idle.bytes(), 10 * kSegment);
-  idle.acknowledged(2 * kSegment, 10 * kSegment);
+  idle.acknowledged(2 * kSegment, 10 * kSegment, kFast);
   EXPECT_DOUBLE_EQ(idle.bytes(), 70 * kSegment);
 }
 

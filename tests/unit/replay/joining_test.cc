@@ -88,9 +88,9 @@ TEST(Joining, OneThatListenedIsReadyWhenItHasTakenTheStep) {
   EXPECT_NEAR(simulated_s(result), 13.5 + tree_s + 1 + tree_s, 1e-9);
 }
 
-// The same of three, and replica 1 goes, from 0.5 to 1.2 s. The other two exchange until 4 s, and it downloads
-// until 5.5. In step 2 replica 0 has all at 7 s. It sends first to 2, which goes on at 8.5 s, then to 1: that
-// has what it begins step 3 with at 10 s.
+// The same of three, and replica 1 goes, from 0.5 to 1.2 s. The other two exchange until 4 s, and it
+// downloads until 5.5. In step 2 replica 0 has all at 7 s. It sends first to 2, which goes on at 8.5 s, then
+// to 1: that has what it begins step 3 with at 10 s.
 TEST(Joining, OneThatListenedBeginsWhenItHasTheResultItself) {
   const Replayed result = together(case_of({1, 1, 1}, 3, 1.5, {crash_of(1, 0.5, 0.7)}), "tree");
   EXPECT_EQ(at(rows_of(result, "absences.csv").at(0), {4, 5, 7, 8, 9}), (Cells{"2", "2", "5.5", "10", "3"}));

@@ -242,4 +242,36 @@ TEST(LinuxNetwork, NothingLeavesInAnOutage) {
   EXPECT_LE(replayed.row(1, 0).done_s, least_s + 16 * kSegment_s + 4 * kNoise_s);
 }
 
+// Windows after a pause, in closed form and segment by segment: three exchanges with so long a step before
+// each, of messages of so many bandwidth-delay products. 315 such points: validation/grid/pauses.py.
+TEST(LinuxNetwork, FlowHasItsWindowsAfterAPause) {
+  struct Point {
+    const char* collective;
+    int replicas;
+    double rate, rtt_s, products, pause_s;
+  };
+  for (const Point& point : std::initializer_list<Point>{{"ring", 2, 1e8, 0.03, 1, 0.5},
+                                                         {"ring", 2, 1e8, 0.03, 1, 0.9},
+                                                         {"ring", 2, 5e7, 0.2, 1, 0.9},
+                                                         {"ring", 2, 5e7, 0.2, 3, 1.4},
+                                                         {"ring", 4, 2e8, 0.06, 3, 0.5},
+                                                         {"direct", 4, 5e7, 0.1, 3, 1.4}}) {
+    Case config = case_of(star_case(point.replicas, point.rate, point.rtt_s));
+    config.workload.steps = 3;
+    config.workload.step_time.seconds = point.pause_s;
+    const bool is_ring = point.collective == std::string("ring");
+    const double message = point.products * point.rate / 8 * point.rtt_s;
+    const auto bytes = static_cast<std::int64_t>(message * (is_ring ? point.replicas : 2));
+    OperationRule rule = rule_of(point.collective);
+    rule.payload = whole({"delta"}, Wire::kInt8);
+    const Trace trace = make_trace({{rule}}, {1, point.replicas, 3, bytes});
+    const Replayed segments = run_with(linux_replay, config, trace);
+    config.network.fidelity = "flow";
+    const Replayed fluid = run_with(flow_replay, config, trace);
+    for (const int step : {2, 3})
+      EXPECT_NEAR(fluid.sync_time_s(step) / segments.sync_time_s(step), 1, 0.03)
+          << point.collective << " of " << point.replicas << " at " << point.rate << " and " << point.rtt_s;
+  }
+}
+
 }  // namespace longhaul::linux_network_test
