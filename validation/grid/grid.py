@@ -25,7 +25,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from replays import ROOT, Replays, StatusError, rates, seconds
+from replays import ROOT, Replays, StatusError, rates, seconds, spread
 
 OUTCOME = ["seed", "status", "cold_s", "cold_first_s", "again_s", "again_first_s"]  # of a row; all before them are the case
 MODELS = ["half", "exchange", "packet_s", "flow_s", "naive_s", "simgrid_s", "packet_first_s", "flow_first_s"]
@@ -194,8 +194,15 @@ def write_residuals(given, replays):
     with open(given.file, "w", newline="") as file:
         out = csv.DictWriter(file, [key for key in rows[0] if key not in OUTCOME] + MODELS, lineterminator="\n")
         out.writeheader()
-        for entry in entries_of(rows, replays):
+        entries = entries_of(rows, replays)
+        for entry in entries:
             out.writerow({key: shortest(value) for key, value in entry.items()})
+    print("| set, judge half | exchanges | flow: median % | 95th % | largest % | mean, signed % |\n|---|---|---|---|---|---|")
+    judged = [entry for entry in entries if entry["half"] == "judge"]
+    for name in dict.fromkeys(entry["set"] for entry in judged):
+        for exchange in ("cold", "again"):
+            off = [entry["flow_s"] / entry["packet_s"] - 1 for entry in judged if (entry["set"], entry["exchange"]) == (name, exchange)]
+            print(f"| {name}, {exchange} | {len(off)} | {' | '.join(spread(off))} |")
 
 
 def outcome_of(row, fidelity, replays, most_cpu_s):
