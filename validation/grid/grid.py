@@ -3,7 +3,7 @@
 
     validation/grid/grid.py packets CASES FILE [--set NAME] [--number I] [--jobs N]     # hours
     validation/grid/grid.py linux CASES FILE [--set NAME] [--number I] [--jobs N]       # minutes
-    validation/grid/grid.py residuals REFERENCE OUT                                     # 15 s
+    validation/grid/grid.py residuals REFERENCE OUT [--linux]                           # 15 s
 
 A row of CASES, such as results/reference/residuals/packets.csv, is a case with the seed of its random losses: two exchanges,
 the first over cold connections and one more after gap_s. `packets` and `linux` append to FILE what is not in it yet, and may be
@@ -98,8 +98,9 @@ def network_of(row, fidelity, folder):
     tcp = {"connections": int(row["connections"]), "congestion_control": "cubic", "queue": row["queue"],
            "queue_size": float(row["queue_products"]), "ecn": row["ecn"] == "1", "loss": float(row["loss"]),
            "segment": int(row["segment"])}
-    if fidelity == "packet" and tcp["loss"]:
-        tcp["loss_response"] = "ns3-3.37"  # packets know no other
+    if fidelity == "packet" and tcp["loss"] or fidelity == "flow as packets" and not tcp["loss"]:
+        tcp["loss_response"] = "ns3-3.37"  # packets know no other, and `flow` has their windows after pauses
+    fidelity = fidelity.split()[0]
     if float(row["window"]) > 0:
         tcp["window"] = f"{float(row['window'])!r}B"
     if row["trunk_fifo"] == "1" and fidelity != "flow":  # which has none: it is held against packets with one as it is
@@ -168,16 +169,16 @@ def mean(times):
     return [statistics.fmean(column) for column in zip(*times)]
 
 
-def entries_of(rows, replays, jobs=os.cpu_count()):
+def entries_of(rows, replays, jobs=os.cpu_count(), flow="flow as packets"):
     """The two exchanges of each case in every model. Cases of which a seed is missing, and FIFOs, which `flow` has not, are left out."""
     def entries(seeds):
         row = seeds[0]
         packet = mean([[float(row[key]) for key in OUTCOME[2:]] for row in seeds])
-        flow = mean([times_of(row, "flow", replays) for row in seeds])
+        fluid = mean([times_of(row, flow, replays) for row in seeds])
         case = {key: cell for key, cell in row.items() if key not in OUTCOME} | {"half": "judge" if is_judge(row) else "train"}
         others = {"naive_s": naive_s(row), "simgrid_s": simgrid_s(row, replays)}
-        return [case | others | {"exchange": name, "packet_s": packet[i], "packet_first_s": packet[i + 1], "flow_s": flow[i],
-                                 "flow_first_s": flow[i + 1]} for i, name in ((0, "cold"), (2, "again"))]
+        return [case | others | {"exchange": name, "packet_s": packet[i], "packet_first_s": packet[i + 1], "flow_s": fluid[i],
+                                 "flow_first_s": fluid[i + 1]} for i, name in ((0, "cold"), (2, "again"))]
 
     whole = [seeds for seeds in cases_in(rows) if sum(row["status"] == "done" for row in seeds) >= int(seeds[0]["seeds"])]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -194,7 +195,7 @@ def write_residuals(given, replays):
     with open(given.file, "w", newline="") as file:
         out = csv.DictWriter(file, [key for key in rows[0] if key not in OUTCOME] + MODELS, lineterminator="\n")
         out.writeheader()
-        entries = entries_of(rows, replays)
+        entries = entries_of(rows, replays, flow="flow" if given.linux else "flow as packets")
         for entry in entries:
             out.writerow({key: shortest(value) for key, value in entry.items()})
     print("| set, judge half | exchanges | flow: median % | 95th % | largest % | mean, signed % |\n|---|---|---|---|---|---|")
@@ -245,6 +246,7 @@ def main():
     options.add_argument("--set", help="of packets and linux: this set of the grid only")
     options.add_argument("--number", type=int, help="of packets and linux: this case of each set only")
     options.add_argument("--most-cpu-s", type=int, default=120, help="of packets and linux: processor time after which a case is given up")
+    options.add_argument("--linux", action="store_true", help="of residuals: the reference is `linux`, whose windows `flow` has then")
     options.add_argument("--jobs", type=int, default=1, help="of packets and linux: cases at a time")
     given = options.parse_args()
     replays = Replays(given.programs, given.simulator)
