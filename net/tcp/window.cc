@@ -86,10 +86,14 @@ void TcpWindow::grow_in_slow_start(double bytes, double most, double until_exit)
 
 // Linux leaves slow start, once, in the first round trip whose acknowledgements come for longer than half of
 // one, at that moment (tcp_cubic.c, hystart_update, without pacing). ns-3 and the paper take a whole one.
+double TcpWindow::hystart_train(double rate, double pipe) const {
+  if (!rules_.is_cubic || !has_ack_train(rate)) return kNever;
+  if (!rules_.has_linux_windows) return pipe;
+  return threshold_ == kNever ? pipe / 2 : kNever;
+}
+
 double TcpWindow::until_hystart(double rate) const {
-  const bool looks =
-      rules_.has_linux_windows && rules_.is_cubic && threshold_ == kNever && has_ack_train(rate);
-  return looks ? rate * rules_.rtt_s / 2 : kNever;
+  return rules_.has_linux_windows ? hystart_train(rate, rate * rules_.rtt_s) : kNever;
 }
 
 void TcpWindow::follow_path(double rtt_s, double limit) {
@@ -122,8 +126,7 @@ void TcpWindow::flowed(double elapsed_s, double rate, double pipe, double sent) 
   const double acknowledged = rate * elapsed_s;
   if (in_slow_start()) {
     window_ = std::min(window_ + acknowledged, largest_in_slow_start());
-    const double train = rules_.has_linux_windows ? pipe / 2 : pipe;
-    if (rules_.is_cubic && sent >= train && has_ack_train(rate)) threshold_ = window_;
+    if (sent >= hystart_train(rate, pipe)) threshold_ = window_;
     if (had_signal()) passed(elapsed_s);
     return begin_epoch_if_left();
   }
@@ -141,7 +144,7 @@ void TcpWindow::flowed(double elapsed_s, double rate, double pipe, double sent) 
 double TcpWindow::time_to(double level, double rate, double pipe, double sent) const {
   if (level <= window_) return 0;
   if (in_slow_start()) {
-    const double until_exit = rules_.is_cubic && has_ack_train(rate) ? std::max(0., pipe - sent) : kNever;
+    const double until_exit = std::max(0., hystart_train(rate, pipe) - sent);
     const double room = largest_in_slow_start() - window_;
     return room > 0 ? std::min({level - window_, room, until_exit}) / rate : until_exit / rate;
   }

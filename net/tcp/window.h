@@ -1,10 +1,10 @@
 // The congestion window of one connection, in closed form: what TCP does round trip by round trip.
 //
 // Slow start doubles (RFC 5681 with byte counting, as Linux); CUBIC leaves it by HyStart when a window fills
-// the pipe (Ha and Rhee 2011, acknowledgement train), after which it grows along the cubic from where it is
-// (RFC 8312, W_max = the window at the exit, without loss at least 5 % and at most 50 % a round trip, as ns-3
-// and Linux bound it); Reno grows a segment a round trip and has no HyStart. A window that the application
-// does not use does not grow (RFC 7661 as Linux has it).
+// the pipe (Ha and Rhee 2011, acknowledgement train), on Linux half of it, after which it grows along the
+// cubic from where it is (RFC 8312, W_max = the window at the exit, without loss at least 5 % and at most 50
+// % a round trip, as ns-3 and Linux bound it); Reno grows a segment a round trip and has no HyStart. A window
+// that the application does not use does not grow (RFC 7661 as Linux has it).
 //
 // A congestion signal (a loss, an ECN mark) multiplies it by β: 0.7 for CUBIC, 1/2 for Reno. CUBIC goes on
 // along W(t) = C (t − K)³ + W_max with K = cbrt((W_max − W) / C) in segments (RFC 8312, 4.1), concave up to
@@ -81,6 +81,9 @@ class TcpWindow {
   double friendly_slope() const;       // of Reno's window beside the cubic, bytes a second
   double beta() const { return rules_.is_cubic ? 0.7 : 0.5; }
   bool has_ack_train(double rate) const;
+  // Bytes of a train of acknowledgements that ends slow start, in a pipe of `pipe` bytes; and those of
+  // bursts.
+  double hystart_train(double rate, double pipe) const;
   double until_hystart(double rate) const;
   void grow_in_slow_start(double bytes, double most, double until_exit);
   double largest_in_slow_start() const;

@@ -128,6 +128,25 @@ TEST(TcpWindow, LinuxLeavesSlowStartInAFullPipe) {
   }
 }
 
+// Followed at every moment: a pipe of 400 segments a round trip ends slow start when half of it has been
+// acknowledged, 0.05 s after the window of 20 covers it; with ns-3's windows all of it, 0.1 s. Having left it
+// once Linux does not look again: after a pause the window of 10 grows up to the 220 it left with.
+TEST(TcpWindow, LinuxLeavesSlowStartWhereItsWindowIsFollowed) {
+  constexpr double kRate = 4000 * kSegment, kPipeOf400 = 400 * kSegment;
+  for (const bool is_linux : {true, false}) {
+    TcpWindow window({kSegment, 1e9, 0.1, true, false, 1e12, true, is_linux});
+    acknowledge(window);
+    const double until_s = is_linux ? 0.05 : 0.1;
+    EXPECT_NEAR(window.time_to(1000 * kSegment, kRate, kPipeOf400, 0), until_s, 1e-12);
+    window.flowed(until_s, kRate, kPipeOf400, kRate * until_s);
+    EXPECT_FALSE(window.in_slow_start());
+    EXPECT_NEAR(window.bytes(), (20 + 4000 * until_s) * kSegment, 1e-6);
+    if (!is_linux) continue;
+    window.idled(3);
+    EXPECT_NEAR(window.time_to(1000 * kSegment, kRate, kPipeOf400, 0), 210 / 4000., 1e-12);
+  }
+}
+
 // 10 segments of slow start and 90 acknowledged.
 TcpWindow window_of_100(bool is_cubic = true) {
   TcpWindow window = window_of(1e9, is_cubic);
