@@ -217,6 +217,7 @@ void add_exchanges(const Case& config, const std::string& case_folder, Json& rec
   std::int64_t outer_steps = 0, last_step = -1;
   const double residual = known_residual(record);
   std::vector<Interval> hidden_s(as_index(config.workers()));  // by worker: what its clock may be longer
+  StandStill stand_still(residual);
   const auto note = [&](const ExchangeTable& row) {
     if (!row.takes_part()) return;
     bytes += static_cast<double>(row.bytes());
@@ -225,9 +226,10 @@ void add_exchanges(const Case& config, const std::string& case_folder, Json& rec
     if (row.exchanges()) rule.sync_s.push_back(row.sync_s());
     rule.wait_s.push_back(row.wait_s());
     rule.exposed_s.push_back(row.exposed_s());
+    const StandStill::Times held = stand_still.add(row);
     Interval& hidden = hidden_s.at(as_index(row.replica()));
-    hidden.low += row.exposed_s(1 - residual) - row.exposed_s();
-    hidden.high += row.exposed_s(1 + residual) - row.exposed_s();
+    hidden.low += held.possible_exposed_s.low - held.exposed_s;
+    hidden.high += held.possible_exposed_s.high - held.exposed_s;
     if (!row.is_synchronization()) return;
     if (row.exchanges()) groups.add(row.step(), std::string(row.exchange()), row.replica(), row.sync_s());
     if (row.step() != last_step) ++outer_steps;
@@ -246,7 +248,7 @@ void add_exchanges(const Case& config, const std::string& case_folder, Json& rec
   record["sync_time_s"] = distribution_or_null(sync_s);
   if (!sync_s.empty()) record["sync_time_s"]["last"] = groups.mean_of_last();
   if (record["status"] == "done")
-    if (Json parts = sync_breakdown(case_folder, sync_s.size()); !parts.is_null())
+    if (Json parts = sync_breakdown(case_folder, all); !parts.is_null())
       record["sync_breakdown_s"] = std::move(parts);
   record["wait_s"] = distribution_or_null(times(&Synchronization::wait_s));
   record["exposed_s"] = distribution_or_null(times(&Synchronization::exposed_s));

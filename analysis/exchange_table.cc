@@ -86,6 +86,30 @@ std::set<std::string> sent_ahead(const std::string& case_folder) {
   return blocks ? names : std::set<std::string>();
 }
 
+// Intervals that may overlap, as one length.
+class TimeUnion {
+ public:
+  // By how much longer it is with this one.
+  double add(Interval one) {
+    double more = one.high - one.low;
+    std::vector<Interval> apart;
+    for (const Interval& other : intervals_) {
+      if (other.high < one.low || other.low > one.high) {
+        apart.push_back(other);
+        continue;
+      }
+      more -= std::min(other.high, one.high) - std::max(other.low, one.low);
+      one = {std::min(other.low, one.low), std::max(other.high, one.high)};
+    }
+    apart.push_back(one);
+    intervals_ = std::move(apart);
+    return more;
+  }
+
+ private:
+  std::vector<Interval> intervals_;  // none touches another
+};
+
 }  // namespace
 
 std::vector<ExchangeRuleFacts> exchange_rules(const std::string& case_folder) {
@@ -156,36 +180,67 @@ double ExchangeTable::wait_s() const {
   return hides() ? std::max(0., std::min(start_s(), done_s()) - awaited_s()) : start_s() - ready_s();
 }
 
-double ExchangeTable::exposed_s(double times) const {
-  return std::max(0., done_s() + (times - 1) * sync_s() - awaited_s());
+StandStill::Times StandStill::add(const ExchangeTable& row) {
+  Point& point = points_[row.replica()];
+  const bool is_beside = row.hides() && row.start_s() < point.end_s &&
+                         (row.awaited_s() == point.awaited_s || row.awaited_s() == point.end_s);
+  if (!is_beside) {
+    const double from_s = row.awaited_s();
+    point = {from_s, from_s, {from_s, from_s}};
+  }
+  const auto later = [&](double& end_s, double error) {
+    const double before_s = end_s;
+    end_s = std::max(end_s, row.done_s() + error * row.sync_s());
+    return end_s - before_s;
+  };
+  Times times;
+  times.wait_s = is_beside ? 0 : row.wait_s();
+  times.exposed_s = later(point.end_s, 0);
+  times.possible_exposed_s.low = later(point.possible_end_s.low, -residual_);
+  times.possible_exposed_s.high = later(point.possible_end_s.high, residual_);
+  return times;
 }
 
 std::vector<Synchronization> synchronizations(const std::string& case_folder, double residual,
                                               const std::function<void(const ExchangeTable&)>& each) {
+  struct Last {
+    std::size_t number;
+    TimeUnion under_way;
+  };
   std::vector<Synchronization> all;
-  std::map<std::int64_t, std::size_t> last;  // by replica, in `all`
+  std::map<std::int64_t, Last> last;  // by replica, in `all`
+  StandStill stand_still(residual);
   for (ExchangeTable rows(case_folder); rows.next();) {
     if (each) each(rows);
     if (!rows.is_synchronization()) continue;
-    const auto [entry, is_new] = last.emplace(rows.replica(), all.size());
-    if (is_new || all[entry->second].step != rows.step()) {
-      entry->second = all.size();
+    Last& entry = last.emplace(rows.replica(), Last{all.size(), {}}).first->second;
+    if (entry.number == all.size() || all[entry.number].step != rows.step()) {
+      entry = {all.size(), {}};
       all.push_back({rows.step(), rows.replica()});
     }
-    Synchronization& sync = all[entry->second];
+    Synchronization& sync = all[entry.number];
+    const StandStill::Times times = stand_still.add(rows);
+    const double sync_s = entry.under_way.add({rows.start_s(), rows.done_s()});
     sync.exchanges = sync.exchanges || rows.exchanges();
-    sync.wait_s += rows.wait_s();
-    sync.sync_s += rows.sync_s();
-    sync.exposed_s += rows.exposed_s();
-    sync.possible_exposed_s.low += rows.exposed_s(1 - residual);
-    sync.possible_exposed_s.high += rows.exposed_s(1 + residual);
-    sync.exchange_s += rows.hides() ? rows.exposed_s() - rows.wait_s() : rows.sync_s();
+    sync.wait_s += times.wait_s;
+    sync.sync_s += sync_s;
+    sync.of_each_s += rows.sync_s();
+    sync.exposed_s += times.exposed_s;
+    sync.possible_exposed_s.low += times.possible_exposed_s.low;
+    sync.possible_exposed_s.high += times.possible_exposed_s.high;
+    sync.exchange_s += rows.hides() ? times.exposed_s - times.wait_s : sync_s;
   }
   return all;
 }
 
-Json sync_breakdown(const std::string& case_folder, std::size_t syncs) {
+Json sync_breakdown(const std::string& case_folder, const std::vector<Synchronization>& all) {
   const std::string file = case_folder + "/breakdown.csv";
+  double syncs = 0, sync_s = 0, of_each_s = 0;
+  for (const Synchronization& one : all) {
+    if (one.exchanges) ++syncs;
+    sync_s += one.sync_s;
+    of_each_s += one.of_each_s;
+  }
   if (syncs == 0 || !std::filesystem::exists(file)) return nullptr;
   std::vector<std::string> columns = part_columns(file);
   std::vector<double> totals_s(columns.size());
@@ -196,9 +251,10 @@ Json sync_breakdown(const std::string& case_folder, std::size_t syncs) {
     if (left_out.count(std::string(rows.text(totals_s.size())))) continue;
     for (std::size_t i = 0; i < totals_s.size(); ++i) totals_s[i] += rows.number(i);
   }
+  const double share = of_each_s > sync_s ? sync_s / of_each_s : 1;
   Json parts = Json::object();
   for (std::size_t i = 0; i < totals_s.size(); ++i)
-    parts[columns[i].substr(0, columns[i].size() - 2)] = totals_s[i] / static_cast<double>(syncs);
+    parts[columns[i].substr(0, columns[i].size() - 2)] = totals_s[i] * share / syncs;
   return parts;
 }
 

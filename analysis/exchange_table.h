@@ -1,9 +1,11 @@
 // exchanges.csv of a case, row by row, with what its trace says of the rules: the one reader of that table.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -73,11 +75,14 @@ class ExchangeTable {
   bool hides() const { return overlaps() || awaited_s() > ready_s(); }
 
   // False of one that was passed by: it sends nothing and is done when it is ready.
-  bool takes_part() const { return bytes() > 0 || done_s() > ready_s(); }
+  bool takes_part() const { return bytes() > 0 || done_s() > ready_s() || is_answered(); }
   // False of one that takes part and exchanges nothing: it waited for others that did not come, or what it
   // sent a synchronizer never came back; it may have sent a part before that. Its wait counts, and it has no
-  // time of a synchronization.
-  bool exchanges() const { return rule_ && rule_->is_merge() ? done_s() > ready_s() : done_s() > start_s(); }
+  // time of a synchronization. Who needs nobody's message exchanges in 0 s.
+  bool exchanges() const {
+    if (rule_ && rule_->is_merge()) return done_s() > ready_s() || is_answered();
+    return done_s() > start_s() || (bytes() > 0 && done_s() == ready_s());
+  }
 
   // Whether its times count as the method's synchronization: it blocks, or nothing of the method does. What
   // is sent ahead of a blocking exchange counts with that.
@@ -85,16 +90,17 @@ class ExchangeTable {
   double sync_s() const { return done_s() - start_s(); }
   // Waited for those that it must hear from, of the time that the replica stood still.
   double wait_s() const;
-  // Stood still for it: from awaited_s to done_s, 0 if it was done before.
-  double exposed_s() const { return exposed_s(1); }
-  // If the synchronization had taken so many times as long.
-  double exposed_s(double times) const;
+  // Stood still for it, if it were the only one: from awaited_s to done_s, 0 if it was done before.
+  double exposed_s() const { return std::max(0., done_s() - awaited_s()); }
 
  private:
   enum Cell { kStep, kReplica, kExchange, kReady, kStart, kDone, kBytes, kAwaited };
 
   // The sum of a table's rows is an integer too.
   static constexpr std::int64_t kMostBytes = 1'000'000'000'000'000;
+
+  // By a synchronizer, be it in 0 s: what has no answer was never awaited.
+  bool is_answered() const { return rule_ && rule_->is_merge() && awaited_s() > ready_s(); }
 
   std::int64_t steps_ = kMostOfACount, workers_ = kMostReplicas;  // of the trace
   std::vector<ExchangeRuleFacts> rules_;
@@ -104,11 +110,36 @@ class ExchangeTable {
   std::int64_t step_ = 0, replica_ = 0;
 };
 
-// The exchanges of a replica that follow each other at a step and count as synchronization, summed.
+// What replicas stand still, row by row: of exchanges that a replica awaits at one point, and that run beside
+// each other, it is what the later ends add.
+class StandStill {
+ public:
+  // `residual`: times are right to a factor of 1 ± it.
+  explicit StandStill(double residual) : residual_(residual) {}
+
+  struct Times {
+    double wait_s = 0, exposed_s = 0;      // as of the row, less what was stood still before it
+    Interval possible_exposed_s = {0, 0};  // with the network model's error
+  };
+  // Of the rows in the order of the table.
+  Times add(const ExchangeTable& row);
+
+ private:
+  struct Point {
+    double awaited_s = -1, end_s = -1;
+    Interval possible_end_s = {0, 0};
+  };
+  double residual_;
+  std::map<std::int64_t, Point> points_;  // by replica, of its last row
+};
+
+// The exchanges that a replica posts at a step and that count as synchronization, together.
 struct Synchronization {
   std::int64_t step = -1, replica = 0;
   bool exchanges = false;  // one of its rows does
-  double sync_s = 0, wait_s = 0, exposed_s = 0;
+  double sync_s = 0;       // in which one or more of them are under way
+  double of_each_s = 0;    // their times added up
+  double wait_s = 0, exposed_s = 0;
   Interval possible_exposed_s = {0, 0};  // with the network model's error
   double exchange_s = 0;                 // sync_s; of what compute hides exposed_s less wait_s
 };
@@ -119,8 +150,8 @@ std::vector<Synchronization> synchronizations(const std::string& case_folder, do
                                               const std::function<void(const ExchangeTable&)>& each = {});
 
 // Where the time of a synchronization goes: {part: seconds} over the rows of CASE_FOLDER/breakdown.csv that
-// count as synchronization, divided by `syncs` (outer steps of all replicas), so that the parts add up to the
-// mean synchronization time. Null without such rows. Throws DamagedFile.
-Json sync_breakdown(const std::string& case_folder, std::size_t syncs);
+// count as synchronization. The parts add up to the mean time of those of `all` that exchange: while several
+// are under way each counts as its share. Null without such rows. Throws DamagedFile.
+Json sync_breakdown(const std::string& case_folder, const std::vector<Synchronization>& all);
 
 }  // namespace longhaul

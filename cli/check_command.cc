@@ -51,9 +51,13 @@ std::string pace_in_words(const Case& config) {
   if (total_s <= 0) return "";
   const auto steps = static_cast<double>(plan.dynamic_steps.taken_by_all(config.replicas, config.steps()));
   const double tokens = steps * static_cast<double>(config.workload.tokens);
-  std::string words = fmt::format("a step computes for {}", human_duration(total_s / config.steps()));
-  if (tokens > 0) words += fmt::format(": at most {} tokens/s", human_count(tokens / total_s));
-  words += fmt::format("; {} steps take at least {}", config.steps(), human_duration(total_s));
+  const bool is_drawn = config.workload.step_time.kind == StepTime::Kind::kLognormal;
+  std::string words = fmt::format("a step computes for {}{}", human_duration(total_s / config.steps()),
+                                  is_drawn ? " on average" : "");
+  if (tokens > 0)
+    words += fmt::format(": {} {} tokens/s", is_drawn ? "some" : "at most", human_count(tokens / total_s));
+  words += fmt::format("; {} steps take {} {}{}", config.steps(), is_drawn ? "about" : "at least",
+                       human_duration(total_s), is_drawn ? " without their exchanges" : "");
   if (tokens > 0 || config.workload.accelerators > 1)
     words += ", " + amount_of(human_count(total_s / 3600 * config.workload.accelerators *
                                           (is_one_machine(plan) ? 1 : config.workers())),

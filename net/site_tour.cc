@@ -181,17 +181,38 @@ CostMatrix to_power(const CostMatrix& cost, int power) {
   return result;
 }
 
-// Of all orders of a ring the one whose round is shortest; blocks on equality.
-std::vector<int> best_of_all_rings(std::vector<int> ring, const HopCosts& hops) {
-  std::vector<int> best = ring;
-  double least_s = ring_round_s(ring, hops);
-  while (std::next_permutation(ring.begin() + 1, ring.end()))  // a ring has no first member
-    if (const double round_s = ring_round_s(ring, hops); round_s < least_s * (1 - 1e-9)) {
-      least_s = round_s;
-      best = ring;
-    }
-  return best;
+double mean_hop_s(const std::vector<int>& site_of_rank, const HopCosts& hops) {
+  double sum = 0;
+  for (std::size_t i = 0; i < site_of_rank.size(); ++i) {
+    const int number = site_of_rank[i], other = site_of_rank[(i + 1) % site_of_rank.size()];
+    sum += between(hops.latency_s, number, other) + between(hops.sending_s, number, other);
+  }
+  return sum / static_cast<double>(site_of_rank.size());
 }
+
+// The best of those that it was given: the shortest round, of equal rounds the least mean of its hops, and
+// the first of those that are equal in both. Of rings whose rounds a slow link decides all are equal, be that
+// link crossed once or by every hop.
+class BestRing {
+ public:
+  explicit BestRing(const HopCosts& hops) : hops_(hops) {}
+
+  void take(const std::vector<int>& ring) {
+    const double round_s = ring_round_s(ring, hops_), mean_s = mean_hop_s(ring, hops_);
+    const bool is_equal = std::abs(round_s - round_s_) <= 1e-9 * round_s_;
+    if (!ring_.empty() && !(is_equal ? mean_s < mean_s_ * (1 - 1e-9) : round_s < round_s_)) return;
+    ring_ = ring;
+    round_s_ = round_s;
+    mean_s_ = mean_s;
+  }
+
+  const std::vector<int>& ring() const { return ring_; }
+
+ private:
+  const HopCosts& hops_;
+  std::vector<int> ring_;
+  double round_s_ = 0, mean_s_ = 0;
+};
 
 }  // namespace
 
@@ -203,12 +224,7 @@ CostMatrix HopCosts::sum() const {
 }
 
 double ring_round_s(const std::vector<int>& site_of_rank, const HopCosts& hops) {
-  double sum = 0;
-  for (std::size_t i = 0; i < site_of_rank.size(); ++i) {
-    const int number = site_of_rank[i], other = site_of_rank[(i + 1) % site_of_rank.size()];
-    sum += between(hops.latency_s, number, other) + between(hops.sending_s, number, other);
-  }
-  return std::max(sum / static_cast<double>(site_of_rank.size()), longest_sending_s(site_of_rank, hops));
+  return std::max(mean_hop_s(site_of_rank, hops), longest_sending_s(site_of_rank, hops));
 }
 
 std::vector<int> short_tour(const CostMatrix& cost) {
@@ -225,19 +241,25 @@ std::vector<int> short_tour(const CostMatrix& cost) {
 }
 
 std::vector<int> best_ring(const std::vector<int>& places, const HopCosts& hops) {
-  std::vector<int> best;  // blocks
+  std::vector<int> blocks;
   for (std::size_t site = 0; site < places.size(); ++site)
-    best.insert(best.end(), as_index(places[site]), static_cast<int>(site));
-  if (best.size() <= kMostOfAllRings) return best_of_all_rings(best, hops);
+    blocks.insert(blocks.end(), as_index(places[site]), static_cast<int>(site));
+  BestRing best(hops);
+  best.take(blocks);
+  if (blocks.size() <= kMostOfAllRings) {
+    while (std::next_permutation(blocks.begin() + 1, blocks.end())) best.take(blocks);  // a ring has no first
+    return best.ring();
+  }
   const Stops stops(places);
   const CostMatrix cost = stops.between_stops(hops.sum());
   const auto take = [&](const CostMatrix& tour_cost) {
     const std::vector<int> ring = stops.sites_along(short_tour(tour_cost));
-    if (ring_round_s(ring, hops) < ring_round_s(best, hops) * (1 - 1e-9)) best = ring;
+    best.take(ring);
     return ring;
   };
   const std::vector<int> shortest = take(cost);
-  if (longest_sending_s(shortest, hops) < ring_round_s(shortest, hops)) return best;  // its mean decides
+  if (longest_sending_s(shortest, hops) < ring_round_s(shortest, hops))
+    return best.ring();  // its mean decides
   for (const int power : {2, 4, 8, 16}) take(to_power(cost, power));
 
   // A stricter bound on what a hop may take to send makes the tour longer: bisection to where both decide.
@@ -251,7 +273,7 @@ std::vector<int> best_ring(const std::vector<int>& places, const HopCosts& hops)
     const bool is_sending_too_long = longest_s <= bounds[middle - 1] && longest_s >= ring_round_s(ring, hops);
     (is_sending_too_long ? high : low) = middle;
   }
-  return best;
+  return best.ring();
 }
 
 }  // namespace longhaul

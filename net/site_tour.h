@@ -8,11 +8,12 @@
 // Up to 8 members best_ring() is the best of all orders. Above that it makes tours by nearest neighbour from
 // up to 44 starts, improves each by 2-opt and Or-opt (runs of up to three), for the costs and for their
 // powers 2, 4, 8 and 16, which weigh a long hop more; where the longest sending decides, also with the hops
-// above a bound forbidden, the bound by bisection. It takes the ring whose round is shortest; blocks on
-// equality. Replicas of a site are alike, so that at most three of a site are stops of their own (a ring may
-// pass a site on its way out and again on its way back, which can spare it a slow way home); the others stand
-// beside the first. Above 64 sites a site is one stop. Deterministic. Above 8 members it is a heuristic: on
-// drawn networks of 9 the test allows 5 % from all permutations (net_test
+// above a bound forbidden, the bound by bisection. It takes the ring whose round is shortest, of these the
+// one with the least mean of its hops, and blocks on equality. Replicas of a site are alike, so that at most
+// three of a site are stops of their own (a ring may pass a site on its way out and again on its way back,
+// which can spare it a slow way home); the others stand beside the first. Above 64 sites a site is one stop.
+// Deterministic. Above 8 members it is a heuristic: on drawn networks of 9 the test allows 5 % from all
+// permutations (net_test
 // --gtest_filter='RankOrder.OptimizedRing*'). Not in it: links that several hops share, start-up of windows,
 // unequal starts.
 #pragma once

@@ -420,8 +420,8 @@ std::string range_meaning() {
 std::string front_in_words(const SearchResult& search) {
   return fmt::format(
       "no other plan{} with the same or a smaller H is better in time, money and bytes that leave a site at "
-      "once",
-      search.still_open > 0 ? " that was replayed" : "");
+      "once; a plan that is better than one of these in nothing by {:g} % is left out",
+      search.still_open > 0 ? " that was replayed" : "", 100 * kSameToAPlanner);
 }
 
 void expect_possible(const PlanResult& result) {

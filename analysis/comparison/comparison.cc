@@ -47,12 +47,16 @@ Group group_of(const GroupSample& sample, const Metric& metric) {
   const std::vector<double> list = numbers(group.values);
   group.mean = mean(list);
   group.interval = t_interval(list, kConfidence);
-  group.model_error = group.residual * std::abs(group.mean);
+  std::size_t said = 0;  // records say themselves what the metric may be
   for (const RunCase& run_case : sample.cases) {
     const std::optional<double> value = run_case.value_at(metric.path);
-    if (const auto possible = possible_value(*run_case.record, metric.path); possible && value)
-      group.model_error = std::max({group.model_error, *value - possible->low, possible->high - *value});
+    const auto possible = possible_value(*run_case.record, metric.path);
+    if (!possible || !value) continue;
+    ++said;
+    group.model_error = std::max({group.model_error, *value - possible->low, possible->high - *value});
   }
+  if (said < group.values.size())
+    group.model_error = std::max(group.model_error, group.residual * std::abs(group.mean));
   return group;
 }
 

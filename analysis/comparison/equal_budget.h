@@ -25,6 +25,7 @@ class LossCurve {
   // replica had sent; and the first.
   double end(Budget kind) const { return points_.back().used(kind); }
   double start(Budget kind) const { return points_.front().used(kind); }
+  double first_loss() const { return points_.front().loss; }
   // The loss, mean over replicas, when so many seconds, or bytes, were used: between two evaluations on the
   // line through them, between those before and after an outer step the former; after the last evaluation
   // that one. What needed up to 0.1 % more counts as within. None where the first evaluation needed more.

@@ -58,13 +58,17 @@ std::string found_in_units(const MetricComparison& metric) {
   for (const ComparisonRow& row : metric.rows)
     for (const Comparison& comparison : row.comparisons) {
       if (comparison.test != Comparison::Test::kPaired) continue;
-      least = most == 0 ? comparison.detectable : std::min(least, comparison.detectable);
-      most = std::max(most, comparison.detectable);
+      const Group &a = row.groups[comparison.a], &b = row.groups[comparison.b];
+      if (a.residual >= 1 || b.residual >= 1) continue;  // no difference is shown
+      const double detectable = comparison.detectable + a.model_error + b.model_error;
+      least = most == 0 ? detectable : std::min(least, detectable);
+      most = std::max(most, detectable);
     }
   if (most == 0) return "";
   const std::string low = value_text(metric.metric, least), high = value_text(metric.metric, most);
   return fmt::format(
-      "With this spread over the seeds a difference of {}{} in {} would be found in 80 % of cases.", low,
+      "With this spread over the seeds{} a difference of {}{} in {} would be found in 80 % of cases.",
+      metric.metric.depends_on_network_time ? " and the network model's error" : "", low,
       low == high ? "" : " to " + high, metric.metric.path);
 }
 

@@ -95,8 +95,8 @@ Json distribution_of(const GroupSample& group, Notes& notes) {
     const std::size_t before = times.size();
     try {
       if (const std::string torn = cut_off(file); !torn.empty()) throw RunError(torn);
-      for (ExchangeTable rows(folder); rows.next();)
-        if (rows.is_synchronization() && rows.exchanges()) times.push_back(rows.sync_s());
+      for (const Synchronization& one : synchronizations(folder))
+        if (one.exchanges) times.push_back(one.sync_s);
     } catch (const RunError& error) {
       times.resize(before);
       notes.push_back(error.what() + std::string("; its exchanges are left out"));

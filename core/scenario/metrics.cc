@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "core/base/errors.h"
+#include "core/base/units.h"
+
 namespace longhaul {
 namespace {
 
@@ -264,6 +267,16 @@ std::vector<Metric> of_rollouts() {
   };
 }
 
+// Of a text like "10min", and not "5GB" or "equal_time".
+bool is_duration(const std::string& text) {
+  try {
+    parse_duration(text);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 const std::vector<Metric>& metrics() {
@@ -289,8 +302,10 @@ Metric metric_named(const std::string& path) {
   Metric other;
   other.path = path;
   other.unit = unit_by_name(path);
-  if (path.rfind("loss@", 0) == 0)
-    other.better = Metric::Better::kLower;  // analysis/comparison/equal_budget.h
+  if (path.rfind("loss@", 0) == 0) {  // analysis/comparison/budget_loss.h, equal_budget.h
+    other.better = Metric::Better::kLower;
+    other.depends_on_network_time = is_duration(path.substr(5));
+  }
   return other;
 }
 

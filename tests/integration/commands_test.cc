@@ -80,6 +80,11 @@ TEST(Check, SaysWhatNoNetworkCanMakeShorter) {
   EXPECT_SAYS(said("ddp", R"({"pipeline": {"stages": 4, "microbatches": 4, "bytes_per_token": 4},
                               "workload": {"tokens": 16}})"),
               "40 steps take at least 10 s, ");
+  // A mean of drawn steps is no bound: exp(mu + sigma² / 2).
+  EXPECT_SAYS(said("ddp", R"({"workload": {"tokens": 100,
+                              "step_time": {"lognormal": {"mean": "2s", "sigma": 0.3}, "constant": null}}})"),
+              "a step computes for 2 s on average: some 200 tokens/s; 40 steps take about 80 s without "
+              "their exchanges");
 }
 
 // Which scenarios are refused, and how: tests/unit/cli/bad_scenarios_test.cc.

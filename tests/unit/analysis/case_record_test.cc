@@ -153,6 +153,52 @@ TEST_F(CaseRecord, AnAnswerThatNeverCameIsNoSynchronization) {
   EXPECT_EQ(json["collective"], "merge");
 }
 
+// Two fragments go side by side and are awaited at one point, 4: replica 0 stands still for 2 s, until the
+// later one's end, and 1.5 s more at 9. They are under way for 3 s, from 3 to 6. Replica 1's begin one after
+// the other: it waits half a second for the first, and both take its 2.5 s.
+TEST_F(CaseRecord, WhatGoesSideBySideCountsOnce) {
+  header["rules"].erase(0);
+  header["rules"].push_back(header["rules"][0]);
+  header["rules"][1]["name"] = "second";
+  write_trace();
+  write_exchanges(case_folder,
+                  "2,0,presend,3,3,5,100,4\n2,1,presend,3,4.5,6,100,4\n"
+                  "2,0,second,3,3,6,100,4\n2,1,second,3,5,7,100,4\n"
+                  "4,0,presend,8,8,10.5,100,9\n4,0,second,8,8,10,100,9\n");
+  const Json json = record();
+  expect(json, {{"sync_time_s.mean", (3 + 2.5 + 2.5) / 3},
+                {"exposed_s.mean", (2 + 3 + 1.5) / 3},
+                {"wait_s.mean", 0.5 / 3},
+                {"wait_time_s", 0.25},
+                {"exchange_time_s", (2 + 2.5 + 1.5) / 2}});
+  // 7 % more of the one that is done last: of 3, 2 and 2.5 s.
+  EXPECT_NEAR(json["possible"]["exposed_s.mean"][1], (2 + 3 + 1.5 + 0.07 * (3 + 2 + 2.5)) / 3, 1e-12);
+  // Each of the rules by itself, as if there were no other.
+  expect(json, {{"rules.presend.exposed_s.mean", (1 + 2 + 1.5) / 3},
+                {"rules.second.exposed_s.mean", (2 + 3 + 1) / 3}});
+  // Exchanges of 13 s in all are under way for 8 s: each part counts as 8 thirteenths.
+  write_text(case_folder + "/breakdown.csv",
+             "step,replica,exchange,bytes_s,waiting_s\n2,0,presend,2,0\n2,1,presend,1.5,0\n"
+             "2,0,second,3,0\n2,1,second,1,1\n4,0,presend,2.5,0\n4,0,second,1,1\n");
+  const double share = 8 / 13.;
+  EXPECT_NEAR(record()["sync_breakdown_s"]["bytes"], 11 * share / 3, 1e-12);
+  EXPECT_NEAR(record()["sync_breakdown_s"]["waiting"], 2 * share / 3, 1e-12);
+}
+
+// Of a quorum of one the synchronizer's host has its answer at once: 0 s, and 2 s of the other. A row that is
+// awaited when it is ready has no answer. And who sends on and needs nobody exchanges in 0 s.
+TEST_F(CaseRecord, WhoNeedsNobodySynchronizesInNoTime) {
+  write_exchanges(case_folder, "2,0,outer,2,2,2,100,2\n2,1,outer,3,3,5,100,3\n");
+  expect(record(), {{"sync_time_s.mean", 1}, {"wait_s.mean", 0}});
+  header["rules"][0].update({{"kind", "merge"}, {"overlap_steps", 1}});
+  header["rules"][0]["answer"] = header["rules"][0]["payload"];
+  header["rules"].erase(1);
+  write_trace();
+  write_exchanges(case_folder,
+                  "2,0,outer,2,2,2,0,3\n2,1,outer,2,2,4,100,4\n4,0,outer,6,6,6,0,7\n4,1,outer,7,7,7,100,7\n");
+  expect(record(), {{"sync_time_s.mean", 2 / 3.}, {"exchanges", 2}});
+}
+
 // Syncs of 1, 1.5, 0.5 and 1 s: with 7 % more each stands still for so much longer.
 TEST_F(CaseRecord, SaysWhatWaitsMayBe) {
   Json json = record();

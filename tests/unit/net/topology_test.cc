@@ -419,6 +419,23 @@ TEST(RankOrder, OptimizedRingIsThatOfAllPermutationsOrNear) {
   RecordProperty("optimal", optimal);
 }
 
+// Two groups of sites, those of even and of odd number; a message between them takes ten times as long to
+// send. Every ring crosses twice at least, and the longest sending decides: all rings have the same round.
+// The one that crosses no more than it must is taken: 8 sites of which all orders are tried, and 16.
+TEST(RankOrder, OfEqualRoundsTheShorterRing) {
+  for (const int sites : {4, 8, 16}) {
+    const auto n = as_index(sites);
+    HopCosts hops = {CostMatrix(n, std::vector<double>(n)), CostMatrix(n, std::vector<double>(n, 0.1))};
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j)
+        if ((i + j) % 2 == 1) hops.sending_s[i][j] = 1;
+    const std::vector<int> ring = best_ring(std::vector<int>(n, 1), hops);
+    int crossings = 0;
+    for (std::size_t i = 0; i < n; ++i) crossings += (ring[i] + ring[(i + 1) % n]) % 2;
+    EXPECT_EQ(crossings, 2) << sites;
+  }
+}
+
 // 64 sites on a circle, written in an order that jumps about: the shortest tour is the circle.
 TEST(RankOrder, ATourOverSitesOnACircleIsTheCircle) {
   constexpr int kSites = 64;
