@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 
+#include "analysis/changing_links.h"
 #include "analysis/text.h"
 #include "core/base/index.h"
 #include "core/base/ranges.h"
@@ -166,8 +167,9 @@ std::string queue_setting(const TcpSpec& tcp) {
 double class_residual(const NetworkSpec& network) {
   if (network.fidelity == "analytic" || network.message_time) return 0;
   const Library& library = library_named(network.library);
-  return std::max(residual_of_queue(network.fidelity, queue_setting(network)),
-                  library.is_plain() ? 0 : library.residual);
+  return together(std::max(residual_of_queue(network.fidelity, queue_setting(network)),
+                           library.is_plain() ? 0 : library.residual),
+                  changing_links(network).residual);
 }
 
 Validity network_validity(const Case& config) {
@@ -188,6 +190,8 @@ Validity network_validity(const Case& config) {
   note(network.fidelity == "packet" && setting.find("fifo") != std::string::npos &&
            network.tcp.connections > 1,
        fmt::format("{} connections behind a FIFO (1)", network.tcp.connections));
+  if (!is_model)
+    for (const std::string& words : changing_links(network).outside) note(true, words);
   if (!found.outside.empty()) found.residual = 1;
   const bool is_linux = network.fidelity == "linux";
   if ((network.fidelity != "flow" && !is_linux) || network.message_time) return found;

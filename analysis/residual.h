@@ -27,7 +27,8 @@ struct Validity {
 // up to whole per cents: by queue, random loss and BBR, which is held against the kernel. 1: not measured. It
 // is 0 for packets that are not lost, and where messages draw their times (network.message_time) or
 // `analytic` is asked for: those are assumptions, and what follows from an assumption is exact. Packets that
-// are lost are repaired as ns-3 does: then it is the largest difference to the kernel.
+// are lost are repaired as ns-3 does: then it is the largest difference to the kernel. Where links change
+// with what that is measured to add (analysis/changing_links.h).
 double class_residual(const NetworkSpec& network);
 // Of its class; outside of what was measured there (connections, round trips, collectives with their
 // replicas, buckets; with BBR the links too; of `linux` connections, round trips and rates alone) it is 1 and

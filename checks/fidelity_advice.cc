@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "analysis/changing_links.h"
 #include "analysis/residual.h"
 #include "analysis/text.h"
 #include "checks/validated_scenario.h"
@@ -17,7 +18,6 @@
 #include "methods/common/registry.h"
 #include "net/tcp/connection.h"
 #include "net/topologies/registry.h"
-#include "net/variation/link_trace.h"
 
 namespace longhaul {
 namespace {
@@ -43,15 +43,6 @@ struct Reason {
 std::string measured_in_words(double residual) {
   return residual < 1 ? fmt::format("linux was measured, to {:.0f} %", 100 * residual)
                       : "linux sends every packet there, with an error that is not known";
-}
-
-bool has_outages(const NetworkSpec& network) {
-  const auto is_outage = [](const Fault& fault) { return fault.is_of_links() && fault.rate == 0; };
-  if (any_of(network.variation.faults, is_outage)) return true;
-  return any_of(network.variation.traces, [](const TraceSpec& spec) {
-    const LinkTrace trace = read_link_trace(spec, "network.variation.traces");
-    return any_of(trace.rows(), [](const LinkTrace::Row& row) { return row.rate == 0.; });
-  });
 }
 
 // Whether connections of a long round trip are silent for longer than a time-out, and then send so little
@@ -101,9 +92,10 @@ Reason why_linux(const Case& config) {
     for (const std::string& one : network_validity(config).outside)
       if (one.rfind("BBR", 0) == 0 || one == "faults that lose packets") outside.push_back(one);
     if (!outside.empty()) return {"flow was not measured for " + join(outside), measured};
-    if (has_outages(network))
-      return {"after an outage flow continues at once, where TCP waits for a time-out",
-              "linux does too, to 18 %"};
+    if (const ChangingLinks changing = changing_links(network); own > of_linux && !changing.kinds.empty())
+      return {
+          fmt::format("flow was measured to {:.0f} % with {}", 100 * own, enumeration(changing.kinds, "and")),
+          measured};
   }
   if (restarts_decide(config))
     return {fmt::format("after a silence {} is {} % off at a round trip of 200 ms", fidelity,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "analysis/changing_links.h"
 #include "analysis/residual.h"
 #include "analysis/text.h"
 #include "checks/compute_time.h"
@@ -51,13 +52,14 @@ std::string pace_in_words(const Case& config) {
   if (total_s <= 0) return "";
   const auto steps = static_cast<double>(plan.dynamic_steps.taken_by_all(config.replicas, config.steps()));
   const double tokens = steps * static_cast<double>(config.workload.tokens);
-  const bool is_drawn = config.workload.step_time.kind == StepTime::Kind::kLognormal;
+  const bool is_drawn = config.workload.step_time.kind == StepTime::Kind::kLognormal,
+             is_bound = !is_drawn && !config.has_absences();  // who is gone computes nothing
   std::string words = fmt::format("a step computes for {}{}", human_duration(total_s / config.steps()),
                                   is_drawn ? " on average" : "");
   if (tokens > 0)
-    words += fmt::format(": {} {} tokens/s", is_drawn ? "some" : "at most", human_count(tokens / total_s));
-  words += fmt::format("; {} steps take {} {}{}", config.steps(), is_drawn ? "about" : "at least",
-                       human_duration(total_s), is_drawn ? " without their exchanges" : "");
+    words += fmt::format(": {} {} tokens/s", is_bound ? "at most" : "some", human_count(tokens / total_s));
+  words += fmt::format("; {} steps take {} {}{}", config.steps(), is_bound ? "at least" : "about",
+                       human_duration(total_s), is_bound ? "" : " without their exchanges");
   if (tokens > 0 || config.workload.accelerators > 1)
     words += ", " + amount_of(human_count(total_s / 3600 * config.workload.accelerators *
                                           (is_one_machine(plan) ? 1 : config.workers())),
@@ -154,14 +156,21 @@ std::string segments_explained(const WorkEstimate& work) {
          "\n";
 }
 
+// ", jitter of rates and outages", as far as they add to the error.
+std::string changes_in_words(const NetworkSpec& network) {
+  const std::vector<std::string> kinds = changing_links(network).kinds;
+  return kinds.empty() ? "" : ", " + enumeration(kinds, "and");
+}
+
 // By class of queue and loss; "" where all times are assumptions, or of unlost packets.
 std::string error_in_words(const Scenario& scenario) {
   std::vector<std::string> classes;
   for (const Case& config : scenario.cases) {
     const double residual = class_residual(config.network);
     if (residual > 0 && residual < 1)
-      add_new(fmt::format("{} % with {}{}", std::lround(100 * residual), queue_setting(config.network),
-                          config.network.library == "plain" ? "" : " over " + config.network.library),
+      add_new(fmt::format("{} % with {}{}{}", std::lround(100 * residual), queue_setting(config.network),
+                          config.network.library == "plain" ? "" : " over " + config.network.library,
+                          changes_in_words(config.network)),
               classes);
   }
   return classes.empty() ? ""

@@ -2,6 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/comparison/metric.h"
+#include "analysis/comparison/power_notes.h"
 #include "analysis/comparison/render.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
@@ -20,7 +25,11 @@ constexpr std::size_t kFewOpen = 4;    // so many open pairs are named
 std::string range_of(const Metric& metric, const std::vector<double>& values) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const auto text = [&](double value) {
-    return metric.unit == Metric::Unit::kSeconds ? fmt::format("{:.3g}", value) : value_text(metric, value);
+    if (metric.unit != Metric::Unit::kSeconds) return value_text(metric, value);
+    const double apart = std::abs(value - 1);
+    constexpr double kSeenIn3Digits = 0.005, kLeast = 1e-9;
+    if (apart >= kSeenIn3Digits || apart < kLeast) return fmt::format("{:.3g}", value);
+    return fmt::format("{:.{}f}", value, static_cast<int>(std::ceil(-std::log10(apart))));
   };
   return text(*low) == text(*high) ? text(*low) : text(*low) + " to " + text(*high);
 }

@@ -63,7 +63,8 @@ Node tcp_options() {
                   .by_default(1)
                   .means("of a fifo at every link: a number of bandwidth-delay products (of the link and the "
                          "longest round trip over it; at least 20 packets), or bytes"),
-              boolean("ecn").by_default(false).means("explicit congestion notification, with fq_codel"),
+              boolean("ecn").by_default(false).means(
+                  "explicit congestion notification, with fq_codel; flow takes every signal for a mark"),
               number("loss").at_least(0).at_most(0.5).by_default(0).means(
                   "probability that a packet is lost on a link. Losses of a path's links combine: to 1 % in "
                   "all, 0.2 % with bbr, and in linux to 9.75 and 2 %; more is for longhaul emulate alone"),

@@ -96,6 +96,19 @@ double TcpWindow::until_hystart(double rate) const {
   return rules_.has_linux_windows ? hystart_train(rate, rate * rules_.rtt_s) : kNever;
 }
 
+// Linux leaves slow start too, once and from 16 segments on, when the first eight acknowledgements of a round
+// trip all come an eighth of the shortest one late, which counts as 4 ms at least and 16 at most
+// (tcp_cubic.c, HYSTART_DELAY).
+void TcpWindow::timed(double round_trip_s) {
+  constexpr double kLeastLate_s = 0.004, kMostLate_s = 0.016, kLateShare = 1 / 8.;
+  constexpr int kSamples = 8, kSegmentsOfASample = 2, kLowWindow = 16;
+  least_rtt_s_ = std::min(least_rtt_s_, round_trip_s);
+  if (!rules_.has_linux_windows || !rules_.is_cubic || threshold_ != kNever) return;
+  const double late_s = std::clamp(kLateShare * least_rtt_s_, kLeastLate_s, kMostLate_s);
+  if (round_trip_s <= least_rtt_s_ + late_s || window_ < kLowWindow * rules_.segment) return;
+  threshold_ = window_ + kSamples * kSegmentsOfASample * rules_.segment;
+}
+
 void TcpWindow::follow_path(double rtt_s, double limit) {
   rules_.rtt_s = rtt_s;
   rules_.limit = limit;

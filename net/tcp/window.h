@@ -1,10 +1,11 @@
 // The congestion window of one connection, in closed form: what TCP does round trip by round trip.
 //
 // Slow start doubles (RFC 5681 with byte counting, as Linux); CUBIC leaves it by HyStart when a window fills
-// the pipe (Ha and Rhee 2011, acknowledgement train), on Linux half of it, after which it grows along the
-// cubic from where it is (RFC 8312, W_max = the window at the exit, without loss at least 5 % and at most 50
-// % a round trip, as ns-3 and Linux bound it); Reno grows a segment a round trip and has no HyStart. A window
-// that the application does not use does not grow (RFC 7661 as Linux has it).
+// the pipe (Ha and Rhee 2011, acknowledgement train), on Linux half of it or where round trips become longer,
+// after which it grows along the cubic from where it is (RFC 8312, W_max = the window at the exit, without
+// loss at least 5 % and at most 50 % a round trip, as ns-3 and Linux bound it); Reno grows a segment a round
+// trip and has no HyStart. A window that the application does not use does not grow (RFC 7661 as Linux has
+// it).
 //
 // A congestion signal (a loss, an ECN mark) multiplies it by β: 0.7 for CUBIC, 1/2 for Reno. CUBIC goes on
 // along W(t) = C (t − K)³ + W_max with K = cbrt((W_max − W) / C) in segments (RFC 8312, 4.1), concave up to
@@ -36,7 +37,7 @@ class TcpWindow {
   // All that says how it goes on.
   void list_state(std::vector<double>& state) const {
     state.insert(state.end(), {window_, threshold_, epoch_s_, epoch_window_, largest_, k_s_, reduced_,
-                               static_cast<double>(is_reducing_), rules_.rtt_s, rules_.limit});
+                               static_cast<double>(is_reducing_), least_rtt_s_, rules_.rtt_s, rules_.limit});
   }
   double bytes() const;  // what may be in flight: the congestion window within the limit
   bool is_at_limit() const { return window_ >= rules_.limit; }
@@ -51,6 +52,8 @@ class TcpWindow {
   // Nothing was sent for `idle_s`: window_kept_after_idle(), at least the initial window; the threshold
   // stays. Whether that was long enough to start again with a smaller window.
   bool idled(double idle_s);
+  // An acknowledgement came so long after what it acknowledges had left.
+  void timed(double round_trip_s);
   // The path has another round trip, the sender another buffer.
   void follow_path(double rtt_s, double limit);
 
@@ -96,6 +99,7 @@ class TcpWindow {
   double largest_ = 0;       // W_max of the latest signal; 0: none since the latest time-out
   double k_s_ = 0;           // K
   double reduced_ = 0;       // the window after the latest signal
+  double least_rtt_s_ = std::numeric_limits<double>::infinity();  // of those that were timed
   bool is_reducing_ = false;
 };
 

@@ -13,7 +13,7 @@ void AckClock::send(double sent, double rate, double now) {
 
 void AckClock::end_burst(double rtt_s) {
   if (bytes == 0) return;
-  under_way.push_back({begin_s + rtt_s, bytes, is_limited});
+  under_way.push_back({begin_s + rtt_s, bytes, is_limited, rtt_s});
   bytes = 0;
   is_limited = false;
 }
@@ -42,7 +42,7 @@ void AckClock::go_on(double window, double flying, double now, double spread_s) 
   credit = window - flying;
   in_flight = flying;
   for (int part = 0; part < parts && flying > 0; ++part)
-    under_way.push_back({now + (part + 0.5) / parts * spread_s, flying / parts});
+    under_way.push_back({now + (part + 0.5) / parts * spread_s, flying / parts, false, 0});
 }
 
 void AckClock::rebase_time(double by_s) {

@@ -14,6 +14,7 @@ struct AckClock {
     double acknowledged_s = 0;
     double bytes = 0;
     bool is_limited = false;
+    double rtt_s = 0;  // that its acknowledgements measure; 0: of data that left before what is known
   };
 
   bool is_idle() const { return under_way.empty() && bytes == 0; }

@@ -110,6 +110,7 @@ void FlowChannel::rest(double now) {
 // A channel that waits for acknowledgements has a burst under way, so that one will come.
 void FlowChannel::follow_path(const ConnectionFacts& present) {
   const double before = window();
+  if (is_fluid() && !queue_.empty()) window_.timed(facts_.rtt_s);
   facts_.delay_s = present.delay_s;
   facts_.rtt_s = present.rtt_s;
   fluid_.covered = 0;
@@ -320,6 +321,7 @@ void FlowChannel::watch_queue(double now) {
 void FlowChannel::take_acknowledgements(double now) {
   while (!clock_.under_way.empty() && clock_.under_way.front().acknowledged_s <= now + kSameMoment) {
     const bool was_limited = rules_.has_linux_windows && clock_.under_way.front().is_limited;
+    if (const double rtt_s = clock_.under_way.front().rtt_s; rtt_s > 0) window_.timed(rtt_s);
     note_limit();
     const double before = window(), bytes = clock_.acknowledge(nothing());
     const double peak = was_limited ? std::numeric_limits<double>::infinity() : clock_.peak_in_flight;

@@ -3,7 +3,7 @@
 time (wan_relay.cc), for results/reference/kernel/README.md.
 
 Each host is a network namespace. A row of the CSV file is a run of one world: an exchange from cold windows, then eleven
-more, 0.7 s after the one before. An exchange ends when the last member has all that is sent to it. Runs that the file
+more, 0.7 s after the one before (three more, every 4 s, where the network changes). An exchange ends when the last member has all that is sent to it. Runs that the file
 already holds are skipped. A run is repeated, at most twice, if more than 0.5 % of its packets were late by 2 ms.
 
 As root, on Linux, where TAP devices may be made; never part of the tests.
@@ -19,7 +19,7 @@ import time
 FRAMING = 24  # on the wire beside what the kernel's queues count: check sequence, preamble, gap
 PAUSE_S, EXCHANGES, MOST_LATE, TRIES = 0.7, 12, 0.005, 3
 WORLD = ["class", "pattern", "members", "bytes", "connections", "rate_bps", "rtt_s", "fifo_products", "trunk", "loss",
-         "congestion_control", "background", "background_control", "outage_s"]
+         "congestion_control", "background", "background_control", "outage_s", "change"]
 COLUMNS = WORLD + ["run", "cold_s", "later_s", "times_s", "late_share", "very_late_share", "dropped", "lost",
                    "background_bps", "kernel"]
 ANSWER_S = 300  # a run with a longer exchange is given up
@@ -28,7 +28,8 @@ ANSWER_S = 300  # a run with a longer exchange is given up
 def world(kind, pattern, members, size, connections, rate, rtt_s, products, **more):
     return {"class": kind, "pattern": pattern, "members": members, "bytes": int(size), "connections": connections,
             "rate_bps": int(rate * 1e6), "rtt_s": rtt_s, "fifo_products": products, "trunk": 0, "loss": 0,
-            "congestion_control": "cubic", "background": "none", "background_control": "none", "outage_s": 0, **more}
+            "congestion_control": "cubic", "background": "none", "background_control": "none", "outage_s": 0,
+            "change": "none", **more}
 
 
 def fifos():
@@ -103,8 +104,28 @@ def outages():
             yield world("outage", "pairs", 2, 3e6, connections, 50, 0.04, 1, outage_s=seconds)
 
 
+def changes():
+    """Rates of all FIFOs, or delays of all ways, that change while an exchange is under way: see CHANGES."""
+    for change in CHANGES:
+        for products in [1, 20] if change.startswith("rate") else [20]:
+            for connections in [1, 4]:
+                yield world("change", "pairs", 2, 3e6, connections, 50, 0.04, products, change=change)
+
+
+# Seconds since the begin of an exchange, and the factor from then on; CHANGES_LAST_S after it it is one again.
+# These exchanges begin every CHANGES_EVERY_S.
+EXCHANGES_WITH_CHANGES, CHANGES_LAST_S, CHANGES_EVERY_S = 4, 3.5, 4.0
+CHANGES = {
+    "rate falls": [(0.2, 0.25)],
+    "rate rises": [(-0.05, 0.25), (0.4, 1)],
+    "rate alternates": [(0.1 + 0.2 * turn, 1 if turn % 2 else 0.3) for turn in range(8)],
+    "delay rises a little": [(0.12, 1.3)],
+    "delay rises": [(0.12, 3)],
+    "delay falls": [(-0.05, 3), (0.5, 1)],
+}
+
 CLASSES = {"fifos": fifos, "halving": halving, "losses": losses, "trunks": trunks, "shared": shared,
-           "all-to-alls": all_to_alls, "mixed": mixed, "outages": outages}
+           "all-to-alls": all_to_alls, "mixed": mixed, "outages": outages, "changes": changes}
 
 
 def ip(*arguments, check=True):
@@ -213,9 +234,24 @@ class World:
         begin = begin_of_exchange(wait)
         if self.point["outage_s"]:
             self.relay.tell(f"outage {begin + 0.2:.6f} {self.point['outage_s']}")
+        for after_s, factor in CHANGES.get(self.point["change"], []):
+            self.relay.tell(f"{self.point['change'].split()[0]} {begin + after_s:.6f} {factor}")
         for member in self.members:
             member.tell(f"exchange {begin:.6f}")
+        if self.point["change"] != "none":
+            self.relay.tell(f"{self.point['change'].split()[0]} {begin + CHANGES_LAST_S:.6f} 1")
         return max(float(member.answer()) for member in self.members)
+
+    def exchanges(self):
+        """Times of the first, and of those that follow."""
+        if self.point["change"] == "none":
+            return [self.exchange(0.5 if number == 0 else PAUSE_S) for number in range(EXCHANGES)]
+        times, first = [], begin_of_exchange(0.5)
+        for number in range(EXCHANGES_WITH_CHANGES):
+            times.append(self.exchange(first + number * CHANGES_EVERY_S - time.monotonic()))
+            if times[-1] > CHANGES_LAST_S:
+                raise TimeoutError("an exchange is not done before its changes are over")
+        return times
 
     def background_bytes(self):
         return sum(int(flow.ask("received")) for flow in self.flows)
@@ -226,13 +262,13 @@ class World:
         if self.flows:
             time.sleep(3)
         before, begin = self.background_bytes(), time.monotonic()
-        times = [self.exchange(0.5 if number == 0 else PAUSE_S) for number in range(EXCHANGES)]
+        times = self.exchanges()
         background = 8 * (self.background_bytes() - before) / (time.monotonic() - begin)
         self.relay.process.stdin.close()
         words = self.relay.answer().split()
         counts = {name: float(value) for name, value in zip(words[::2], words[1::2])}
         shares = {"late_share": counts["late"], "very_late_share": counts["very_late"]}
-        return {"cold_s": f"{times[0]:.6f}", "later_s": f"{sum(times[1:]) / (EXCHANGES - 1):.6f}",
+        return {"cold_s": f"{times[0]:.6f}", "later_s": f"{sum(times[1:]) / (len(times) - 1):.6f}",
                 "times_s": " ".join(f"{one:.6f}" for one in times),
                 **{name: f"{count / max(1, counts['delivered']):.6f}" for name, count in shares.items()},
                 "dropped": int(counts["dropped"]), "lost": int(counts["lost"]), "background_bps": f"{background:.0f}"}

@@ -15,6 +15,10 @@
 //
 // Prints "ready". Commands on standard input:
 //   outage BEGIN SECONDS   nothing leaves any FIFO in this time; BEGIN is on CLOCK_MONOTONIC, in the future
+//   rate BEGIN FACTOR      from then on every FIFO has so many times `rate`, the packet that it sends too
+//   delay BEGIN FACTOR     from then on a packet that sets out on a way takes so many times rtt / 4 for it,
+//   and
+//                          overtakes none
 // At the end of its input it prints how many packets it delivered, how many of them late, and what it
 // dropped. Lateness is of its own clock: a delivery after the time that was due. How long a packet waited
 // before it was read from its device is not seen.
@@ -27,6 +31,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -125,6 +130,33 @@ struct Outage {
   Nanoseconds begin, end;
 };
 
+// Of a rate or of the delays: holds until the next one's time.
+struct Change {
+  Nanoseconds time;
+  double factor;
+};
+
+class Changes {
+ public:
+  void add(Change change) { changes_.push_back(change); }
+
+  double at(Nanoseconds time) const {
+    double factor = 1;
+    for (const Change& change : changes_)
+      if (change.time <= time) factor = change.factor;
+    return factor;
+  }
+  // Of the next one, or the end of time.
+  Nanoseconds next_after(Nanoseconds time) const {
+    for (const Change& change : changes_)
+      if (change.time > time) return change.time;
+    return INT64_MAX;
+  }
+
+ private:
+  std::vector<Change> changes_;  // in the order of their times
+};
+
 struct Counts {
   std::int64_t delivered = 0, late = 0, very_late = 0, dropped = 0, lost = 0;
   Nanoseconds most_late = 0;
@@ -141,6 +173,8 @@ class Relay {
     std::istringstream names(arguments.text("namespaces"));
     for (std::string name; std::getline(names, name, ',');) taps_.push_back(open_tap(name));
     fifos_ = std::vector<Fifo>(has_trunk_ ? 2 : taps_.size());
+    last_up_.resize(taps_.size());
+    last_down_.resize(taps_.size());
     const auto seed = static_cast<std::uint64_t>(arguments.number("seed", 1));
     for (std::size_t way = 0; way < 2 * taps_.size(); ++way) losses_.emplace_back(1000 * seed + way);
   }
@@ -148,6 +182,8 @@ class Relay {
   const std::vector<Tap>& taps() const { return taps_; }
   const Counts& counts() const { return counts_; }
   void add_outage(const Outage& outage) { outages_.push_back(outage); }
+  void add_rate(const Change& change) { rates_.add(change); }
+  void add_delay(const Change& change) { delays_.add(change); }
 
   // All that waits in a host's device.
   void take_from(int host) {
@@ -198,15 +234,38 @@ class Relay {
     events_.push({time, ++number_, kind, fifo, std::move(frame)});
   }
 
+  void deliver_later(Nanoseconds time, int fifo, FramePointer& frame) {
+    schedule(time, Kind::kDeliver, fifo, std::move(frame));
+  }
+
   void send(int host, FramePointer frame, Nanoseconds time) {
     if (is_lost(index(host))) return;
     if (has_trunk_ && side(host) == side(frame->target)) {
       if (!is_lost(taps_.size() + index(frame->target)))
-        schedule(time + 2 * quarter_, Kind::kDeliver, -1, std::move(frame));
+        deliver_later(arrival(time, 2, last_down_[index(frame->target)]), -1, frame);
       return;
     }
     const int fifo = has_trunk_ ? side(host) : frame->target;
-    schedule(time + quarter_, Kind::kEnter, fifo, std::move(frame));
+    schedule(arrival(time, 1, last_up_[index(host)]), Kind::kEnter, fifo, std::move(frame));
+  }
+
+  // Behind so many ways of rtt / 4, and not before `last`, which it becomes.
+  Nanoseconds arrival(Nanoseconds time, int ways, Nanoseconds& last) const {
+    last = std::max(last,
+                    time + static_cast<Nanoseconds>(ways * static_cast<double>(quarter_) * delays_.at(time)));
+    return last;
+  }
+
+  // When a FIFO that begins to send so many bytes is done, at the rates of the time.
+  Nanoseconds end_of_sending(Nanoseconds time, double bytes) const {
+    while (true) {
+      const double ns_per_byte = ns_per_byte_ / rates_.at(time);
+      const Nanoseconds end = time + static_cast<Nanoseconds>(ns_per_byte * bytes),
+                        next = rates_.next_after(time);
+      if (end <= next) return end;
+      bytes -= static_cast<double>(next - time) / ns_per_byte;
+      time = next;
+    }
   }
 
   void enter(int number, FramePointer frame, Nanoseconds time) {
@@ -221,8 +280,8 @@ class Relay {
   }
 
   void begin_sending(int number, Nanoseconds time) {
-    const auto took = static_cast<Nanoseconds>(
-        ns_per_byte_ * static_cast<double>(fifos_[index(number)].waiting.front()->on_wire()));
+    const auto bytes = static_cast<double>(fifos_[index(number)].waiting.front()->on_wire());
+    const Nanoseconds took = end_of_sending(time, bytes) - time;
     for (const Outage& outage : outages_) {
       if (time >= outage.begin && time < outage.end)
         time = outage.end;
@@ -239,7 +298,7 @@ class Relay {
     fifo.bytes -= frame->on_wire();
     if (!fifo.waiting.empty()) begin_sending(number, time);
     if (!is_lost(taps_.size() + index(frame->target)))
-      schedule(time + quarter_, Kind::kDeliver, number, std::move(frame));
+      deliver_later(arrival(time, 1, last_down_[index(frame->target)]), number, frame);
   }
 
   void deliver(Frame& frame, Nanoseconds time) {
@@ -262,6 +321,8 @@ class Relay {
   std::vector<Tap> taps_;
   std::vector<Fifo> fifos_;  // by receiver, or by the side that sends
   std::vector<Outage> outages_;
+  Changes rates_, delays_;
+  std::vector<Nanoseconds> last_up_, last_down_;  // arrivals, by host
   std::vector<std::mt19937_64> losses_;  // by host, ways up and then ways down
   std::uniform_real_distribution<double> uniform_{0, 1};
   std::priority_queue<Event, std::vector<Event>, IsLater> events_;
@@ -275,10 +336,17 @@ bool read_command(Relay& relay) {
   if (!std::getline(std::cin, line)) return false;
   std::istringstream words(line);
   std::string command;
-  double begin_s, seconds;
-  if (!(words >> command >> begin_s >> seconds) || command != "outage") fail("what is: " + line);
-  relay.add_outage(
-      {static_cast<Nanoseconds>(begin_s * 1e9), static_cast<Nanoseconds>((begin_s + seconds) * 1e9)});
+  double begin_s, number;
+  if (!(words >> command >> begin_s >> number)) fail("what is: " + line);
+  const auto begin = static_cast<Nanoseconds>(begin_s * 1e9);
+  if (command == "outage")
+    relay.add_outage({begin, begin + static_cast<Nanoseconds>(number * 1e9)});
+  else if (command == "rate")
+    relay.add_rate({begin, number});
+  else if (command == "delay")
+    relay.add_delay({begin, number});
+  else
+    fail("what is: " + line);
   return true;
 }
 

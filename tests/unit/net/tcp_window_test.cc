@@ -115,6 +115,30 @@ TEST(TcpWindow, LinuxLeavesSlowStartAfterHalfARoundTripOfAcknowledgements) {
   EXPECT_DOUBLE_EQ(after(false, true, 216), 320);
 }
 
+// The shortest round trip takes 100 ms: one of 112.5 is not late, one of 112.6 ends slow start when eight
+// acknowledgements of two segments have told so, with 40 + 16. An eighth is 4 ms at least and 16 ms at most.
+// A window below 16 segments is not looked at, nor does ns-3 look.
+TEST(TcpWindow, LinuxLeavesSlowStartWhereRoundTripsBecomeLonger) {
+  const auto after = [](bool is_linux, double least_s, double late_s, int doublings) {
+    TcpWindow window({kSegment, 1e9, least_s, true, false, 1e12, true, is_linux});
+    for (int round = 0; round < doublings; ++round) {
+      window.timed(least_s);
+      acknowledge(window);
+    }
+    window.timed(late_s);
+    acknowledge(window);
+    return window.bytes() / kSegment;
+  };
+  EXPECT_DOUBLE_EQ(after(true, 0.1, 0.1125, 2), 80);
+  EXPECT_DOUBLE_EQ(after(true, 0.1, 0.1126, 2), 56);
+  EXPECT_DOUBLE_EQ(after(true, 0.01, 0.0139, 2), 80);
+  EXPECT_DOUBLE_EQ(after(true, 0.01, 0.0141, 2), 56);
+  EXPECT_DOUBLE_EQ(after(true, 0.3, 0.3159, 2), 80);
+  EXPECT_DOUBLE_EQ(after(true, 0.3, 0.3161, 2), 56);
+  EXPECT_DOUBLE_EQ(after(true, 0.1, 0.2, 0), 20);
+  EXPECT_DOUBLE_EQ(after(false, 0.1, 0.2, 2), 80);
+}
+
 // A window of 160 covers a pipe of as many: 80 acknowledgements end slow start, with 240. Fewer do not, and
 // where half of the window is not used it does not grow.
 TEST(TcpWindow, LinuxLeavesSlowStartInAFullPipe) {
