@@ -57,7 +57,7 @@ void GroupSynchronization::write_row(int worker, const GroupOperation& run, doub
   SyncParts parts = times.parts;
   parts.waiting_s += done_s - workers_.since_origin(times.done_s);
   // A member that came too late is passed by: it waits for no start.
-  const double start_s = workers_.since_origin(std::max(run.start_s(), times.ready_s));
+  const double start_s = workers_.since_origin(std::max(run.start_s(worker), times.ready_s));
   // What is known of a chain ends where an operation began anew, failed or was fetched.
   const double unknown_s = done_s - start_s - parts.total_s();
   if (loses_members_ && unknown_s > 1e-9) parts.waiting_s += unknown_s;

@@ -64,6 +64,8 @@ MemberTimes BucketedExchange::times(int replica) const {
   if (member.done == runs_.size()) {
     const MemberTimes& last = runs_[member.last]->times(replica);
     times.done_s = last.done_s, times.parts = last.parts;
+    if (runs_.front()->senders_to(replica))
+      times.parts = last_seconds(times.parts, times.done_s - start_s(replica));
   }
   for (const auto& run : runs_) times.bytes_sent += run->times(replica).bytes_sent;
   return times;
@@ -78,6 +80,14 @@ double BucketedExchange::done_s() const {
 double BucketedExchange::start_s() const {
   double last = 0;
   for (const Member& member : members_) last = std::max(last, member.ready_s);
+  return last;
+}
+
+double BucketedExchange::start_s(int replica) const {
+  const std::vector<int>* senders = runs_.front()->senders_to(replica);
+  if (!senders) return start_s();
+  double last = at(replica).ready_s;
+  for (const int sender : *senders) last = std::max(last, members_[as_index(sender)].ready_s);
   return last;
 }
 

@@ -30,6 +30,7 @@ class BucketedExchange : public GroupOperation {
   bool is_done(int replica) const override { return at(replica).done == runs_.size(); }
   bool is_finished() const override { return finished_ == members_.size(); }
   double start_s() const override;
+  double start_s(int replica) const override;
   double done_s() const override;
   std::int64_t transfers() const override;
   std::vector<std::string> waiting()

@@ -288,6 +288,10 @@ double ElasticExchange::start_s() const {
   return waits_for_all() ? run_->start_s() : quorum_.begun_s();
 }
 
+double ElasticExchange::start_s(int replica) const {
+  return is_open() && waits_for_all() && takes_part(replica) ? run_->start_s(replica) : start_s();
+}
+
 double ElasticExchange::done_s() const {
   double last = settled_s_;
   for (const auto& [replica, member] : members_) last = std::max(last, member.done_s);

@@ -63,6 +63,7 @@ class ElasticExchange : public GroupOperation {
   bool is_done(int replica) const override;
   bool is_finished() const override;
   double start_s() const override;
+  double start_s(int replica) const override;
   double done_s() const override;
   std::int64_t transfers() const override;
   std::vector<std::string> waiting() const override;

@@ -32,7 +32,7 @@ void ExchangeRun::post(int replica, const SyncParts& chain) {
   const std::size_t index = member_of(replica);
   times_[index].ready_s = now_s();
   const bool is_last = ++posted_ == members();
-  if (is_last && order_.rule.buckets == 1) count();
+  if (exchange_.senders.empty() ? is_last && order_.rule.buckets == 1 : !is_counting_) count();
   if (!is_last && context_.spec.barrier) return;
   if (!context_.spec.barrier) return call(index, chain);
   for (std::size_t i = 0; i < members(); ++i) call(i, chain);
@@ -61,15 +61,28 @@ SyncParts ExchangeRun::counted(const SyncParts& chain, bool was_counted) const {
 }
 
 void ExchangeRun::finish(std::size_t member, const SyncParts& chain) {
-  times_[member].parts = chain;
+  const int replica = order_.group[member];
   times_[member].done_s = now_s();
+  times_[member].parts = exchange_.senders.empty() ? chain : last_seconds(chain, now_s() - start_s(replica));
   --left_;
-  on_member_done_(order_.group[member]);
+  on_member_done_(replica);
 }
 
 double ExchangeRun::start_s() const {
   double last = 0;
   for (const MemberTimes& times : times_) last = std::max(last, times.ready_s);
+  return last;
+}
+
+const std::vector<int>* ExchangeRun::senders_to(int replica) const {
+  return exchange_.senders.empty() ? nullptr : &exchange_.senders[member_of(replica)];
+}
+
+double ExchangeRun::start_s(int replica) const {
+  const std::vector<int>* senders = senders_to(replica);
+  if (!senders) return start_s();
+  double last = times(replica).ready_s;
+  for (const int sender : *senders) last = std::max(last, times_[as_index(sender)].ready_s);
   return last;
 }
 

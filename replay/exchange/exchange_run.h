@@ -84,7 +84,8 @@ class ExchangeRun {
   // The member of this replica is ready and starts; `chain` leads to that.
   void post(int replica, const SyncParts& chain = {});
   // Chains count from now on: all members are ready. In an exchange of one bucket that is when the
-  // last one posts it.
+  // last one posts it; where replicas send to targets they count from the first on, since each member has a
+  // start of its own.
   void count() { is_counting_ = true, start_s_ = context_.clock.now_s(); }
 
   std::size_t member_of(int replica) const;  // its place in the group
@@ -92,6 +93,10 @@ class ExchangeRun {
   bool is_done(int replica) const { return times(replica).done_s >= 0; }
   bool is_finished() const { return left_ == 0; }
   double start_s() const;  // the last member posted; only once all have
+  // Of those that it must hear from, and itself: of all, or of those of whom it is a target. Once it is done.
+  double start_s(int replica) const;
+  // The replicas of whom it is a target, in an operation that has targets; else null.
+  const std::vector<int>* senders_to(int replica) const;
   double done_s() const;   // the last member was done; only once finished
   std::int64_t transfers() const { return transfers_; }
 

@@ -38,6 +38,8 @@ class GroupOperation {
   // When the last one that takes part was ready, and all were done. Once it is finished.
   virtual double start_s() const = 0;
   virtual double done_s() const = 0;
+  // When the last one that this member must hear from was ready, and itself. Once it is done.
+  virtual double start_s(int replica) const = 0;
   virtual std::int64_t transfers() const = 0;
   virtual std::vector<std::string> waiting() const = 0;  // who waits for whom, a line each
 
