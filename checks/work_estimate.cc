@@ -26,6 +26,9 @@ namespace {
 // speed/trainer.md). Small models are slower than their products: what a token costs besides, and each number
 // of its attention. cli/core_speed.h compares another core with that one.
 constexpr double kTrainingFlops = 60e9, kTokenBesides_s = 5e-6, kAttentionBesides_s = 6e-9;
+// LibTorch 1.13 multiplies bf16 on a CPU without instructions for it: models of width 128 and 384 took 15 and
+// 19 times as much processor time.
+constexpr double kBf16OnACpu = 17;
 constexpr double kCores = 2;              // that the estimate is for
 constexpr double kStartOfTraining = 0.5;  // s of a program
 constexpr double kTokenOfText_s = 4.5e-8;  // reading it, and looking for what the held-out part copies
@@ -37,6 +40,10 @@ constexpr double kRestOfACase = 8e3, kReport = 4e5, kReportOfACase = 2e4;
 // A file takes whole blocks of its file system, of which the last is half full on average.
 constexpr double kBlock = 4096, kFilesOfACase = 14, kFilesWithoutTables = 5;
 constexpr double kMostTransferRows = 1e4;  // replay/output/logged_network.cc
+
+// Of a program that replays, and of each worker: 100,000 on a star took 497 MB and 8.6 s for two outer steps,
+// 300,000 1.48 GB and 24.9 s.
+constexpr double kReplayProgram = 100e6, kWorkerOfReplay = 4.9e3, kWorkerOfReplay_s = 7.3e-5;
 
 // Of a program with LibTorch that has trained nothing yet.
 constexpr double kProgram = 200e6;
@@ -57,7 +64,12 @@ double training_seconds(const Case& config) {
   // Of each replica and of their mean; of a whole held-out part it is not known how long that is.
   const double evaluated = 1. * train.steps / train.evaluate_every * (config.replicas + 1) *
                            train.evaluate_sequences * train.model.context;
-  return kStartOfTraining + (tokens + evaluated / 3) * seconds_of_token(train.model) / kCores;
+  const double times = train.precision == Precision::kBf16 && train.device != "cuda" ? kBf16OnACpu : 1;
+  return kStartOfTraining + times * (tokens + evaluated / 3) * seconds_of_token(train.model) / kCores;
+}
+
+double replay_seconds(const Case& config, const ReplayEstimate& replay) {
+  return kStartOfReplay_s + kWorkerOfReplay_s * config.workers() + replay.seconds;
 }
 
 // Rows of late gradients, 4 bytes a parameter and replica each.
@@ -238,7 +250,7 @@ std::set<std::string> cases_of_shard(const WorkPlan& whole, const std::string& s
   for (const Case* config : whole.cases) {
     const auto [group, is_new] = group_of.emplace(config, costs.size());
     if (is_new) costs.push_back(0);
-    costs[group->second] += kStartOfReplay_s + replay_estimate(*config).seconds;
+    costs[group->second] += replay_seconds(*config, replay_estimate(*config));
   }
   const std::vector<int> shard_of = shards_by_cost(costs, count);
   std::set<std::string> names;
@@ -264,13 +276,15 @@ WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, bool kee
   }
   std::sort(memories.begin(), memories.end(), std::greater<>());
   memories.resize(std::min(memories.size(), as_index(jobs)));
-  work.memory_bytes = std::accumulate(memories.begin(), memories.end(), 100e6);
+  work.memory_bytes = std::accumulate(memories.begin(), memories.end(), kReplayProgram);
   work.disk_bytes += checkpoints * jobs + kReport;
   double most_tables = 0;
+  int most_workers = 0;
   for (const Case* config : plan.cases) {
     const ReplayEstimate& replay =
         work.cases.emplace_back(CaseEstimate{config, replay_estimate(*config)}).replay;
-    work.replay_s += kStartOfReplay_s + replay.seconds;
+    work.replay_s += replay_seconds(*config, replay);
+    most_workers = std::max(most_workers, config->workers());
     work.segments += static_cast<double>(replay.segments) + static_cast<double>(replay.segments_of_others);
     const double tables = table_bytes(*config, replay);
     most_tables = std::max(most_tables, tables);
@@ -279,6 +293,7 @@ WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, bool kee
                        kBlock / 2 * (keeps_tables ? kFilesOfACase : kFilesWithoutTables);
   }
   if (!keeps_tables) work.disk_bytes += most_tables * jobs;
+  work.memory_bytes += kWorkerOfReplay * most_workers;
   return work;
 }
 

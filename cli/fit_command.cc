@@ -169,7 +169,7 @@ FitResult worked(const std::string& scenario, const Observations& observations, 
   } catch (const InputError& error) {
     if (!error.parts().file.empty()) throw;
     const std::string& path = error.parts().path;
-    throw error.in_file(path == "of" || path == "where" || path == "metric" ? observations.file : scenario);
+    throw error.in_file(path.rfind("rows[", 0) == 0 ? observations.file : scenario);
   }
 }
 
@@ -184,6 +184,10 @@ int fit_command(const FitOptions& options) {
   } catch (const InputError& error) {
     throw error.parts().path == "--unknown" ? error : error.in_file(options.scenario);
   }
+  if (!options.observed.empty() && !options.fitted.empty())
+    throw InputError("--on", "found beside a file of observations",
+                     "figures of the scenario's section validation alone",
+                     "in a file \"fit\": false leaves a row out of the fit");
   const Observations observations =
       observations_for(written, options.scenario, options.observed, options.fitted);
   const std::string folder = checked_folder(options.out, scenario.name);

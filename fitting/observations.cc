@@ -276,6 +276,7 @@ ObservedRow row_of(const Json& one, const std::string& path) {
   if (!row.where.is_object())
     throw InputError(child_path(path, "where"), "found " + row.where.dump(), "an object");
   row.is_fitted = flag_at(one, "fit", path, true);
+  row.path = path;
   return row;
 }
 

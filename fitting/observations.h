@@ -40,6 +40,10 @@ struct ObservedRow {
   double value = 0;              // in the metric's unit
   bool is_fitted = true;
   std::string content = {};  // of a published figure: as of all observations
+  std::string path = {};     // where it stands, in its file or in the scenario: "rows[0]"
+
+  // Of a key of it.
+  std::string path_of(const std::string& key) const { return path.empty() ? key : path + "." + key; }
 };
 
 struct Observations {

@@ -35,7 +35,7 @@ void leave_out_outliers(std::vector<ObservedTime>& times) {
 
 double metric_of(const Json& record, const ObservedRow& row) {
   if (const std::optional<double> value = value_at(record, row.metric)) return *value;
-  throw InputError("metric",
+  throw InputError(row.path_of("metric"),
                    fmt::format("found \"{}\", which the scenario does not give for {}", row.metric, row.what),
                    "a number of its record (longhaul run writes summary.json)");
 }
@@ -58,13 +58,14 @@ Json values_of(const ObservedRow& row, const std::string& label, const std::vect
       fits = fits && (more.contains(key) || (config.swept.contains(key) && config.swept[key] == value));
     if (!fits || (is_found && swept == config.swept)) continue;
     if (is_found)
-      throw InputError("where", row.what + ": leaves several points of the sweep", "the values of one",
-                       "two of them: " + swept.dump() + ", " + config.swept.dump());
+      throw InputError(row.path_of("where"), row.what + ": leaves several points of the sweep",
+                       "the values of one", "two of them: " + swept.dump() + ", " + config.swept.dump());
     swept = config.swept;
     is_found = true;
   }
   if (!is_found)
-    throw InputError("where", row.what + ": no point of the sweep fits it", "values of the sweep");
+    throw InputError(row.path_of("where"), row.what + ": no point of the sweep fits it",
+                     "values of the sweep");
   for (const auto& [key, value] : more.items()) swept[key] = value;
   return swept;
 }
@@ -88,7 +89,7 @@ InputError of_a_point(const InputError& error, const std::vector<Unknown>& numbe
   for (const auto& [key, value] : observed_at.items())
     if (is_named(key)) {
       parts.file.clear();
-      parts.path = "where";
+      parts.path = thing.row->path_of("where");
       parts.hint = "of " + thing.what;
       return InputError(parts);
     }
@@ -156,7 +157,7 @@ Json Predictions::reduced_scenario(const ObservedThing& thing, std::string& labe
   for (const Json& method : methods) labels.push_back(label_of(method));
   label = thing.row != nullptr && !thing.row->of.empty() ? thing.row->of : labels[0];
   if (!contains(labels, label))
-    throw InputError("of", "found \"" + label + "\" for " + thing.what, join(labels),
+    throw InputError(thing.row->path_of("of"), "found \"" + label + "\" for " + thing.what, join(labels),
                      did_you_mean(label, labels));
   for (const Unknown& unknown : numbers_) paths.push_back(unknown.path());
   for (const auto& [path, value] : chosen_.items()) paths.push_back(path);

@@ -33,7 +33,8 @@ struct NamedTraining {
   std::uint64_t seed = 0;
 };
 
-// Those of the run in `folder`, empty if it is none.
+// Those of the run in `folder`, empty if it is none. A training that several labels share has each of them,
+// once the run has a summary.
 std::vector<NamedTraining> trainings_of(const std::string& folder) {
   std::vector<NamedTraining> trainings;
   const std::optional<std::string> text = read_file(folder + "/manifest.json");
@@ -44,6 +45,19 @@ std::vector<NamedTraining> trainings_of(const std::string& folder) {
     const Json label = member(training, "label"), seed = member(training, "seed");
     if (label.is_string() && seed.is_number_unsigned())
       trainings.push_back({label, folder + "/train/" + key, seed});
+  }
+  const auto is_known = [&](const std::string& label, const std::string& at) {
+    return std::any_of(trainings.begin(), trainings.end(),
+                       [&](const NamedTraining& one) { return one.label == label && one.folder == at; });
+  };
+  const std::optional<std::string> summary = read_file(folder + "/summary.json");
+  if (!summary || summary->empty()) return trainings;
+  for (const Json& record : parse_json(*summary).value("cases", Json::array())) {
+    const Json key = member(record, "training"), label = member(record, "label"),
+               seed = member(record, "seed");
+    if (!key.is_string() || key == "" || !label.is_string() || !seed.is_number_unsigned()) continue;
+    const std::string at = folder + "/train/" + key.get<std::string>();
+    if (!is_known(label, at)) trainings.push_back({label, at, seed});
   }
   return trainings;
 }
@@ -81,7 +95,10 @@ std::string training_folder(const ExportArguments& arguments) {
     if ((arguments.method.empty() || named_training.label == arguments.method) &&
         (!arguments.seed || named_training.seed == *arguments.seed))
       meant.push_back(named_training);
-  if (meant.size() == 1) return meant[0].folder;
+  const bool is_one =
+      !meant.empty() && std::all_of(meant.begin(), meant.end(),
+                                    [&](const NamedTraining& one) { return one.folder == meant[0].folder; });
+  if (is_one) return meant[0].folder;
   std::vector<std::string> labels, seeds;
   for (const NamedTraining& named_training : all) {
     labels.push_back(named_training.label);

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "core/base/errors.h"
 #include "core/base/files.h"
@@ -105,8 +106,23 @@ std::optional<InputError> range_error(const std::string& path, const std::string
                     most.size() > kLongestBound ? "a number above 0" : least + " to " + most);
 }
 
+// "Could not convert: --seed = one".
+std::optional<InputError> conversion_error(const CLI::App& command, const std::string& what) {
+  constexpr std::string_view kBegin = "Could not convert: ", kIs = " = ";
+  const std::size_t is = what.find(kIs);
+  if (what.rfind(kBegin, 0) != 0 || is == std::string::npos) return std::nullopt;
+  const std::string path = what.substr(kBegin.size(), is - kBegin.size());
+  const CLI::Option* option = command.get_option_no_throw(path);
+  const std::string type = option ? option->get_type_name() : "";
+  return InputError(path, "found " + what.substr(is + kIs.size()),
+                    type == "UINT"  ? "a whole number of at least 0"
+                    : type == "INT" ? "a whole number"
+                                    : "a number");
+}
+
 // What is wrong with one option: "--jobs: Value 0 not in range 1 to 1024", "TOPIC: foo not in {a,b}".
 InputError value_error(const CLI::App& command, const std::string& what) {
+  if (const std::optional<InputError> conversion = conversion_error(command, what)) return *conversion;
   const std::size_t colon = what.find(": ");
   if (colon == std::string::npos) return InputError("", what, "", help_of(command));
   const std::string path = what.substr(0, colon), said = what.substr(colon + 2);

@@ -208,6 +208,10 @@ InputError in_sweep(const InputError& error, const Json& scenario, const Point& 
   InputErrorParts parts = error.parts();
   for (const auto& [key, value] : point) {
     const std::string path = assigned_path(scenario, key);
+    if (path.rfind(parts.path + ".", 0) == 0 && !scenario.contains(parts.path)) {  // a section of its own
+      parts.path = place_in_sweep(scenario["sweep"], key);
+      break;
+    }
     if (parts.path != path && parts.path.rfind(path + ".", 0) != 0 && parts.path.rfind(path + "[", 0) != 0)
       continue;
     parts.path = place_in_sweep(scenario["sweep"], key) + parts.path.substr(path.size());

@@ -18,6 +18,7 @@ TEST(CommandLine, SaysWhatIsWrongInOurForm) {
   CLI::App app("A tool.", "longhaul");
   std::string text;
   int jobs = 1;
+  std::uint64_t seed = 1;
   bool flag = false;
   app.require_subcommand(1);
   CLI::App* run = app.add_subcommand("run", "Do it; with care");
@@ -26,6 +27,7 @@ TEST(CommandLine, SaysWhatIsWrongInOurForm) {
   run->add_option("--set", text, "key=value");
   run->add_option("--jobs", jobs, "at a time")->check(CLI::Range(1, 8));
   run->add_flag("--resume", flag, "go on");
+  run->add_option("--seed", seed, "of what");
   CLI::App* list = app.add_subcommand("list", "What there is");
   list->add_option("TOPIC", text, "of what")->required()->check(CLI::IsMember({"methods", "models"}));
   const auto error = [&](const std::vector<std::string>& arguments) { return said_of(app, arguments); };
@@ -37,14 +39,15 @@ TEST(CommandLine, SaysWhatIsWrongInOurForm) {
             "--only: found \"trian\"; allowed: train, replay; did you mean \"train\"?");
   EXPECT_EQ(error({"list", "method"}),
             "TOPIC: found \"method\"; allowed: methods, models; did you mean \"methods\"?");
-  EXPECT_EQ(
-      error({"run", "a", "--resum"}),
-      "--resum: unknown option of run; allowed: -h, --help, --only, --set, --jobs, --resume; did you mean "
-      "\"--resume\"?");
+  EXPECT_EQ(error({"run", "a", "--resum"}),
+            "--resum: unknown option of run; allowed: -h, --help, --only, --set, --jobs, --resume, --seed; "
+            "did you mean "
+            "\"--resume\"?");
   EXPECT_EQ(
       error({"run", "a", "b"}),
       "found \"b\", which the command has no place for; allowed: longhaul run SCENARIO; longhaul run --help");
   EXPECT_EQ(error({"run", "a", "--jobs", "9"}), "--jobs: found 9; allowed: 1 to 8");
+  EXPECT_EQ(error({"run", "a", "--seed", "one"}), "--seed: found one; allowed: a whole number of at least 0");
   EXPECT_NE(error({"--versoin"}).find("--versoin"), std::string::npos);
 }
 

@@ -107,6 +107,12 @@ TEST_F(ExportCommand, FindsACheckpointByItsFileAndATrainingOfARunByItsMethodAndS
   EXPECT_SAYS(refused({run, 0, false, model, "b", 7}),
               "--seed: no training of \"" + run + "\" has 7; allowed: 2");
   EXPECT_SAYS(refused({folder_.file("out"), 0, false, model, "a", 2}), "no run directory");
+  // Another label has the same training: the run's summary says so.
+  EXPECT_SAYS(refused({run, 0, false, model, "a-ahead", 2}), "has \"a-ahead\"; allowed: a, b");
+  write_text(run + "/summary.json", R"({"cases": [{"label": "a", "seed": 2, "training": "a-22"},
+                                                  {"label": "a-ahead", "seed": 2, "training": "a-22"}]})");
+  EXPECT_EQ(run_export({run, 0, false, model, "a-ahead", 2}), 60);
+  EXPECT_EQ(run_export({run, 0, false, model, "a", 2}), 60);
 }
 
 TEST_F(ExportCommand, RefusesWhatIsNotThere) {
