@@ -1,7 +1,7 @@
 """The twenty points on which simulators are held beside the kernel, and what the kernel took.
 
 The rule: four classes (the sender's own queue, a FIFO and fq_codel with ECN between two hosts out of transfers.csv; groups of
-hosts out of rings.csv), CUBIC alone, without other traffic, trunks and outages. The points of a class are sorted by their
+hosts out of rings.csv), CUBIC alone, without other traffic, trunks, outages and links that change. The points of a class are sorted by their
 columns; five are taken, each from the middle of a fifth of the list.
 """
 import csv
@@ -101,5 +101,6 @@ def twenty():
     chosen = [transfer(*one) for queue in ("host", "fifo", "fq_codel-ecn")
               for one in middles(in_order([row for row in transfers if row["queue"] == queue], OF_TRANSFERS))]
     groups = [row for row in rows_of("rings.csv")
-              if row["trunk"] == "0" and float(row["outage_s"]) == 0 and row["background"] == "none"]
+              if row["trunk"] == "0" and float(row["outage_s"]) == 0 and row["background"] == "none"
+              and row["change"] == "none"]
     return chosen + [group(*one) for one in middles(in_order(groups, OF_GROUPS))]

@@ -139,7 +139,8 @@ TEST(FitCommand, SaysWhatIsWrong) {
                  {"fit.unknown", "fit.deviation"});
   Json no_place = {
       {"rows", {{{"metric", "simulated_time_s"}, {"where", {{"network.tcp.windo", "1MB"}}}, {"value", 1}}}}};
-  expect_refused(longhaul({"fit", good, written(no_place, "rows.json")}), {"rows.json: where", "windo"});
+  expect_refused(longhaul({"fit", good, written(no_place, "rows.json")}),
+                 {"rows.json: rows[0].where", "windo"});
   expect_refused(longhaul({"fit", good, times, "--unknown", "network.tcp.loss=0.1..0.4"}),
                  {"fit.unknown", "every value of a range"});
   Json observed_at = {

@@ -58,7 +58,7 @@ TEST(Workers, CasesAreListedInTheOrderOfTheSummary) {
   for (std::size_t i = 0; i < cases.size(); ++i) {
     EXPECT_EQ(cases[i].name, records[i]["case"]);
     EXPECT_GE(cases[i].seconds, 0.02) << "a program starts";
-    EXPECT_EQ(cases[i].bytes, 100e6) << "nothing is trained";
+    EXPECT_NEAR(cases[i].bytes, 100e6, 1e5) << "nothing is trained, and there are few replicas";
   }
   std::size_t of_shards = 0;
   for (const char* shard : {"1/3", "2/3", "3/3"})
