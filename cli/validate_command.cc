@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -51,20 +53,44 @@ RunOptions run_options(const ValidateOptions& options, const Scenario& scenario,
   return run;
 }
 
-// Every figure that was predicted, as a picture and a table.
+// With the range of its predictions under other assumptions, where there are any.
+FitResidual residual_of(const Validation& validation, const FigureVerdict& figure) {
+  FitResidual one;
+  one.what = validation.name + ": " + text_of(figure.figure, "what");
+  one.is_time = figure.figure.value("unit", "s") == "s";
+  one.count = 1;
+  one.observed = figure.figure.at("value");
+  one.predicted = figure.prediction.value;
+  one.is_fitted = false;
+  if (figure.others.empty()) return one;
+  one.low = one.high = one.predicted;
+  for (const Prediction& other : figure.others)
+    if (std::isfinite(other.value)) {
+      one.low = std::min(one.low, other.value);
+      one.high = std::max(one.high, other.value);
+    }
+  return one;
+}
+
+// Every figure that was predicted, as a picture and a table: those that were measured first.
 std::string residual_page(const std::string& name, const std::vector<Validation>& validations) {
   FitResult all;
-  for (const Validation& validation : validations)
-    for (const FigureVerdict& figure : validation.figures) {
-      FitResidual one;
-      one.what = validation.name + ": " + text_of(figure.figure, "what");
-      one.is_time = figure.figure.value("unit", "s") == "s";
-      one.count = 1;
-      one.observed = figure.figure.at("value");
-      one.predicted = figure.prediction.value;
-      one.is_fitted = false;
-      if (std::isfinite(one.predicted)) all.residuals.push_back(one);
-    }
+  std::size_t measured = 0;
+  for (const bool is_measured : {true, false})
+    for (const Validation& validation : validations)
+      for (const FigureVerdict& figure : validation.figures) {
+        if ((validation.about.value("kind", "measurement") == "measurement") != is_measured) continue;
+        const FitResidual one = residual_of(validation, figure);
+        if (!std::isfinite(one.predicted)) continue;
+        all.residuals.push_back(one);
+        measured += is_measured;
+      }
+  if (measured > 0 && measured < all.residuals.size())
+    all.words.push_back(
+        fmt::format("Rows from {} on are figures that publications computed; those before "
+                    "were measured.",
+                    measured + 1));
+  all.words.emplace_back("From, to and bars: the same figure under the other assumptions of its scenario.");
   all.observations = all.things = all.residuals.size();
   return fit_page(fit_data({name, join(each_of(validations, &Validation::name)), "section validation"}, all));
 }

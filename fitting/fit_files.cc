@@ -202,7 +202,11 @@ Json fitted_scenario(const Json& written, const FitSource& source, const FitResu
 std::string fit_page(const Json& data) {
   std::map<std::string, std::string_view> parts = report_files();
   for (const auto& [name, text] : fit_page_files()) parts[name] = text;
-  return filled_page("fit.html", parts, data.at("name").get<std::string>() + " – Longhaul fit", data, {});
+  const bool is_predicted = data.at("values").empty() && data.at("choices").empty();
+  return filled_page("fit.html", parts,
+                     data.at("name").get<std::string>() +
+                         (is_predicted ? " – Longhaul: predicted beside observed" : " – Longhaul fit"),
+                     data, {});
 }
 
 std::string fit_text(const FitResult& result) {

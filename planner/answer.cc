@@ -13,10 +13,10 @@ bool is_verified(const PlanResult& result) {
   return result.verification && result.verification->is_replayed();
 }
 
-Answer answer_of(const PlanRequest& plan, const PlanResult& result) {
+Answer answer_of(const PlanResult& result) {
   const Evaluation& choice = result.choice();
   const auto cost_of = [&](double total_s) {
-    return choice.cost() + (total_s - choice.total_s()) / 3600 * price_per_hour(plan);
+    return choice.cost() + (total_s - choice.total_s()) / 3600 * choice.price_per_hour;
   };
   Answer answer;
   answer.time = {choice.total_s(), choice.low_s(), choice.high_s()};

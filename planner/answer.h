@@ -24,6 +24,6 @@ struct Answer {
   double excess(const ChoiceRule& rule) const { return rule.excess(longest_s, highest_cost); }
 };
 
-Answer answer_of(const PlanRequest& plan, const PlanResult& result);
+Answer answer_of(const PlanResult& result);
 
 }  // namespace longhaul

@@ -51,6 +51,11 @@ std::vector<Json> axis(const Json& method, const std::string& key, const Json& v
   if (!has_option(method["name"], key.c_str()) || (key == "all_reduce" && !rows_read_by(method).empty()))
     return {Json()};
   if (method.contains(key)) return {method[key]};
+  if (key == "all_reduce") {  // a mean that is rounded on its way is of one all-reduce alone
+    const Node* option = option_of(method["name"], "reduction");
+    const std::string reduction = option ? method.value("reduction", plain(option->fallback)) : "once";
+    if (reduction != "once") return {reduction == "ring" ? "ring" : "direct"};
+  }
   return values.get<std::vector<Json>>();
 }
 

@@ -36,7 +36,7 @@ double Evaluation::high_s() const {
 void price(const PlanRequest& plan, Evaluation& evaluation) {
   const double hours = evaluation.total_s() / 3600;
   evaluation.utilization = evaluation.total_s() > 0 ? evaluation.compute_s / evaluation.total_s() : 0;
-  evaluation.compute_cost = hours * price_per_hour(plan);
+  evaluation.compute_cost = hours * evaluation.price_per_hour;
   evaluation.egress_cost = 0;
   const SiteTraffic& traffic = evaluation.traffic;
   for (std::size_t i = 0; i < traffic.sites.size(); ++i)

@@ -31,6 +31,7 @@ struct Evaluation {
   double utilization = 0;
   double busiest_s = 0;   // that a link, or the connections of two nodes, need for their bytes
   double expected_s = 0;  // while it is not replayed: total_s is a lower bound, and this is likelier
+  double price_per_hour = 0;  // of the nodes that it needs: all, or one that takes the whole batch
   double compute_cost = 0, egress_cost = 0;
   SiteTraffic traffic;
   MemoryNeed memory;
@@ -53,7 +54,7 @@ struct Evaluation {
 int inner_steps_of(const Evaluation& evaluation);
 
 // Share of computing and money, of its time.
-void price(const PlanRequest& plan, Evaluation& evaluation);
+void price(const PlanRequest& plan, Evaluation& evaluation);  // by price_per_hour
 
 // Throws std::logic_error where a time cannot be: below its compute, or outside of its own range. Nothing is
 // printed of such a plan.

@@ -174,7 +174,7 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
           {"front", front_in_words(search)},
           {"range", range_meaning()},
           {"keeps_utilization", search.rule.keeps(result.choice())},
-          {"keeps_limits", answer_of(plan, result).excess(search.rule) == 0},
+          {"keeps_limits", answer_of(result).excess(search.rule) == 0},
           {"without_limits", search.without_limits ? entry(plan, *search.without_limits, false) : Json()},
           {"plans", plans},
           {"choice_by_inner_steps", of_choice},

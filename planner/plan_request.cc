@@ -371,6 +371,13 @@ double price_per_hour(const PlanRequest& plan) {
   return price;
 }
 
+double node_price_per_hour(const PlanRequest& plan, const std::string& site) {
+  if (plan.sites.empty()) return plan.hardware.per_node * plan.hardware.price;
+  const auto found = find_if(plan.sites, [&](const PlannedSite& one) { return one.name == site; });
+  const NodeHardware& hardware = hardware_at(plan, found == plan.sites.end() ? plan.sites.front() : *found);
+  return hardware.per_node * hardware.price;
+}
+
 bool has_prices(const PlanRequest& plan) {
   if (price_per_hour(plan) > 0 || plan.egress.price > 0) return true;
   return any_of(plan.egress.of_site, [](const auto& site) { return site.second > 0; });

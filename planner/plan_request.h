@@ -89,6 +89,8 @@ bool steps_differ(const PlanRequest& plan);
 // Of all nodes: their number, and what they cost in an hour.
 int accelerators_of(const PlanRequest& plan);
 double price_per_hour(const PlanRequest& plan);
+// Of one node at this site, of the first if no site has that name.
+double node_price_per_hour(const PlanRequest& plan, const std::string& site);
 
 // Throws InputError with the file and the JSON path inside it. `scenario`: the declaration of a scenario.
 PlanRequest read_plan(const std::string& file, const Node& scenario);

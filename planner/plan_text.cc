@@ -170,7 +170,7 @@ std::string conditions_in_words(const PlanResult& result) {
 // Of a choice that keeps them in the search, but not as what it is in the end.
 std::string broken_limits_in_words(const PlanRequest& plan, const PlanResult& result) {
   const ChoiceRule& rule = result.search.rule;
-  const Answer answer = answer_of(plan, result);
+  const Answer answer = answer_of(result);
   std::vector<std::string> broken;
   if (rule.deadline_s && answer.longest_s > *rule.deadline_s)
     broken.push_back(fmt::format("takes {}, longer than the deadline of {}", human_duration(answer.longest_s),
@@ -200,7 +200,7 @@ std::string limits_in_words(const PlanRequest& plan, const PlanResult& result) {
     return fmt::format(" No candidate{} keeps {}; this one misses by the least, {:.0f} %.",
                        search.still_open > 0 ? " that was replayed" : "", both,
                        std::ceil(100 * rule.excess(choice)));
-  const Answer answer = answer_of(plan, result);
+  const Answer answer = answer_of(result);
   const bool is_broken = answer.excess(rule) > 0;
   std::string words = is_broken ? broken_limits_in_words(plan, result) : fmt::format(" It keeps {}", both);
   if (!is_broken && rule.deadline_s && answer.time.high_s > *rule.deadline_s)
@@ -274,7 +274,7 @@ std::string verification_in_words(const PlanRequest& plan, const PlanResult& res
 }
 
 std::string in_short(const PlanRequest& plan, const PlanResult& result) {
-  const Answer answer = answer_of(plan, result);
+  const Answer answer = answer_of(result);
   std::string words = fmt::format("In short: {} takes {}, from {} to {}", result.choice().candidate.words,
                                   human_duration(answer.time.mean_s), human_duration(answer.time.low_s),
                                   human_duration(answer.time.high_s));

@@ -153,9 +153,18 @@ class Search {
     const NodeTraffic traffic = node_traffic(config, trace, topology, config.steps(), known_traffic_);
     evaluation.traffic = site_traffic(traffic, topology, config.network.tcp.segment);
     evaluation.busiest_s = busiest_s(traffic, topology, config.network.tcp);
+    evaluation.price_per_hour = plan.takes_whole_batch && !plan.is_as_fast_as_all
+                                    ? node_price_per_hour(plan_, site_of_first(topology, evaluation.traffic))
+                                    : price_per_hour(plan_);
     if (is_double(evaluation, traffic_key(config, trace, topology))) return;
     if (!steps_differ(plan_)) evaluation.exchanges_of_any_h = key_of_any_h(config, trace, topology);
     all_.push_back(std::move(evaluation));
+  }
+
+  // The name of the site where rank 0 stands; "" on a network without sites.
+  static std::string site_of_first(const Topology& topology, const SiteTraffic& traffic) {
+    const std::vector<int>& sites = topology.site_of();
+    return sites.empty() ? "" : traffic.sites.at(as_index(sites.front()));
   }
 
   // What a replay depends on, as far as candidates differ in it. Two orders of ranks may have the same

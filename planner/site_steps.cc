@@ -75,6 +75,9 @@ double computed_steps(const Case& config, int rank) {
 }
 
 double longest_compute(const Case& config) {
+  const OperationPlan plan = plan_of(config);
+  if (plan.takes_whole_batch)
+    return whole_batch_steps(plan, config.workload.step_time_factors, config.replicas) * config.steps();
   const int stages = config.pipeline.stages;
   double longest = 0;
   for (int replica = 0; replica < config.replicas; ++replica) {

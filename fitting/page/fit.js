@@ -4,7 +4,11 @@
 const fit = JSON.parse(document.getElementById('data').textContent);
 const place = id => document.getElementById(id);
 const isPredicted = fit.values.length === 0 && fit.choices.length === 0;  // nothing was fitted
-const percent = ratio => `${ratio >= 1 ? '+' : '−'}${Math.abs(100 * (ratio - 1)).toFixed(1)} %`;
+// "+3.1 %", "−0.4 %", "0.0 %".
+function percent(ratio) {
+  const size = Math.abs(100 * (ratio - 1)).toFixed(1);
+  return `${Number(size) === 0 ? '' : ratio >= 1 ? '+' : '−'}${size} %`;
+}
 const amount = (one, value) => (value === null ? '' : one.unit === 's' ? formatDuration(value) : digits(value, 4));
 
 // Cells are texts; a column is {heading, words}.
@@ -20,7 +24,7 @@ function table(columns, rows) {
 function fillValues() {
   place('notes').append(...fit.notes.map(text => element('li', {}, text)));
   if (isPredicted) {
-    place('values-heading').textContent = 'What was left out';
+    place('values-heading').textContent = 'Notes';
     place('values').hidden = fit.notes.length === 0;
     return;
   }

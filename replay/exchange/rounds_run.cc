@@ -19,7 +19,8 @@ RoundsRun::RoundsRun(const ExchangeContext& context, ExchangeOrder order, Member
       slices_(slice_count(context.spec.slice, collective_, exchange_)),
       awaits_delivery_(collective_.awaits_delivery() && slices_ == 1),
       awaits_receiver_(collective_.awaits_receiver()),
-      is_in_turn_(slices_ > 1 || (context.spec.eager > 0 && !awaits_receiver_)),
+      is_in_turn_(slices_ > 1 || (context.spec.eager > 0 && !awaits_receiver_) ||
+                  (collective_.pieces(exchange_) > 1 && !context.spec.message_time)),
       members_(members()),
       walks_(members() * as_index(slices_)),
       unstarted_(walks_.size()) {

@@ -77,8 +77,9 @@ struct Transmission {
   int source = 0, target = 0;
   std::int64_t bytes = 0;  // of payload, > 0
   MessageKey key = {};     // its name; networks whose messages draw their times need it
-  // Part of a message that was cut, or pushed ahead: in `analytic` it leaves after what its connection was
-  // handed before within the same exchange. The other networks have connections that do so anyway.
+  // Part of a message that was cut, a piece of a collective that sends its vector in pieces, or pushed ahead:
+  // in `analytic` it leaves after what its connection was handed before within the same exchange. The other
+  // networks have connections that do so anyway.
   bool in_turn = false;
   // Of what its arrival leads to in that instant: only its target sends, and nothing is set for later. Hosts
   // in `linux` are then run by several threads.

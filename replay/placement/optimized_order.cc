@@ -46,7 +46,21 @@ struct OneAllReduce {
   const Collective& collective;
 };
 
+// The average among everyone that sends most, with its codec, columns and collective. Of a method that has
+// none, and without a plan, an all-reduce of the whole vector stands for what it does.
 OneAllReduce one_all_reduce(const Case& config, const OperationPlan& plan) {
+  const OperationRule* most = nullptr;
+  std::int64_t most_bytes = 0;
+  for (const OperationRule& rule : plan.rules) {
+    const bool is_average = rule.kind == OperationKind::kAllReduce || rule.kind == OperationKind::kAllGather;
+    if (!is_average || rule.grouping != Grouping::kEveryone || rule.stage >= 0) continue;
+    const std::int64_t rule_bytes =
+        payload_bytes(rule, config.workload.parameters, config.workers()) / operation_count(rule);
+    if (rule_bytes <= most_bytes) continue;
+    most = &rule;
+    most_bytes = rule_bytes;
+  }
+  if (most) return {most_bytes, collective_of(config.network, *most, {config.workers(), most_bytes})};
   const std::int64_t bytes = config.workload.parameters * bytes_per_parameter(config.workload.wire) /
                              operations_of_average(config, plan);
   OperationRule rule;
@@ -115,23 +129,34 @@ std::vector<int> by_stages(const std::vector<int>& sites, int stages) {
   return dealt;
 }
 
+// Of some replicas by their numbers: where these stand is what is sought. Others are of places: a site's way
+// out, a path between two, all replicas there ("replica*-oslo") or everywhere.
+bool goes_with_a_rank(const LinkOverride& one, int replicas) {
+  const std::string replica = "replica";
+  if (one.link.empty()) return one.replicas != std::pair(0, replicas - 1);
+  return one.link.rfind(replica, 0) == 0 && one.link.rfind(replica + "*", 0) != 0;
+}
+
 // An objective with the sites that are best for it.
 struct Found {
   std::vector<int> site_of;
   PlaceObjective objective;
 };
 
-PlaceObjective ring_objective(int members, const HopCosts& hops) {
+PlaceObjective ring_objective(int rounds, const HopCosts& hops) {
   return [=](const std::vector<int>& site_of) {
-    const double seconds = 2 * (members - 1) * ring_round_s(site_of, hops);
+    const double seconds = rounds * ring_round_s(site_of, hops);
     return PlaceCost{seconds, seconds};
   };
 }
 
-Found for_ring(const Case& config, std::int64_t bytes, const SitePaths& paths) {
-  const int members = config.workers();
-  const HopCosts hops = paths.hop_costs(static_cast<double>(bytes) / members);
-  const PlaceObjective objective = ring_objective(members, hops);
+// A hop has a chunk of the vector, or all that a member contributes where contributions go round.
+Found for_ring(const Case& config, const OneAllReduce& one, const SitePaths& paths) {
+  const GroupExchange exchange{config.workers(), one.bytes, 1, {}};
+  const bool has_all = one.collective.unit_bytes(exchange) == one.bytes;
+  const auto bytes = static_cast<double>(one.bytes);
+  const HopCosts hops = paths.hop_costs(has_all ? bytes : bytes / config.workers());
+  const PlaceObjective objective = ring_objective(one.collective.rounds(exchange), hops);
   BestPlaces best;
   best.take(best_ring(paths.places(), hops), objective);
   best.take(round_robin_sites(paths), objective);
@@ -142,7 +167,7 @@ Found for_ring(const Case& config, std::int64_t bytes, const SitePaths& paths) {
 Found for_leaders(std::int64_t bytes, const SitePaths& paths) {
   const int sites = paths.sites();
   const HopCosts hops = paths.hop_costs(static_cast<double>(bytes) / sites);
-  const PlaceObjective of_leaders = ring_objective(sites, hops);
+  const PlaceObjective of_leaders = ring_objective(2 * (sites - 1), hops);
   const PlaceObjective objective = [of_leaders](const std::vector<int>& site_of) {
     std::vector<int> leaders;
     for (const int site : site_of)
@@ -241,8 +266,7 @@ Found found_for(const Case& config, const OperationPlan& plan, const SitePaths& 
     return for_stages(config, plan, paths);
   }
   const OneAllReduce one = one_all_reduce(config, plan);
-  if (one.collective.shape(config.replicas) == Collective::Shape::kRing)
-    return for_ring(config, one.bytes, paths);
+  if (one.collective.shape(config.replicas) == Collective::Shape::kRing) return for_ring(config, one, paths);
   if (one.collective.needs_sites()) return for_leaders(one.bytes, paths);
   return for_rounds(config, one, paths);
 }
@@ -251,7 +275,11 @@ Found found_for(const Case& config, const OperationPlan& plan, const SitePaths& 
 
 Case in_blocks(Case config) {
   config.network.rank_order = {};
-  config.network.overrides.clear();
+  std::vector<LinkOverride>& overrides = config.network.overrides;
+  overrides.erase(
+      std::remove_if(overrides.begin(), overrides.end(),
+                     [&](const LinkOverride& one) { return goes_with_a_rank(one, config.workers()); }),
+      overrides.end());
   return config;
 }
 

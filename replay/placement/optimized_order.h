@@ -2,15 +2,16 @@
 //
 // What is minimized is an estimate from the paths between sites alone, where all of an exchange begin
 // together and no two messages share a link: a message takes the one-way delay plus its bytes over what the
-// connections carry on the path alone. Start-up of windows, shared links, overrides, variation and unequal
-// steps are not in it. docs/results/placement.md compares it with replays.
+// connections carry on the path alone. Start-up of windows, shared links, overrides of some replicas,
+// variation and unequal steps are not in it. docs/results/placement.md compares it with replays.
 //
-// Without stages it is the mean over replicas of the time of one all-reduce, of the mean size where an
-// average is several operations. Of a ring, and of exchanges without a choice of collective (fsdp; for
-// NoLoCo's random pairs no order differs from another), it is 2(n − 1) · ring_round_s() (net/site_tour.h); of
-// "hierarchical" that of the ring of the sites' leaders; of all others it is that of their rounds
-// (cost_graph.h). With stages it is the time of a step (step_objective.h), and workers are placed: which
-// stage of which replica stands where.
+// Without stages it is the mean over replicas of the time of the largest average among everyone, with its
+// codec, its columns and what it runs (an all-gather of what a top-k keeps), or of one of its operations
+// where it is several; of a method without any of an all-reduce of the whole vector. Of a ring, and of
+// exchanges without a choice of collective (fsdp; for NoLoCo's random pairs no order differs from another),
+// it is 2(n − 1) · ring_round_s() (net/site_tour.h); of "hierarchical" that of the ring of the sites'
+// leaders; of all others it is that of their rounds (cost_graph.h). With stages it is the time of a step
+// (step_objective.h), and workers are placed: which stage of which replica stands where.
 //
 // Up to 8 workers (for the leaders: 8 sites) it is the least of all assignments. Above that
 //   ring, hierarchical   a travelling-salesman tour (net/site_tour.h), or round robin if that is less
@@ -40,7 +41,8 @@ struct OptimizedOrder {
   double seconds = 0, blocks_s = 0, round_robin_s = 0;  // by the estimate
 };
 
-// The case with its replicas in blocks, without overrides: a replica's link would move with the order.
+// The case with its replicas in blocks, without overrides of some replicas: their links would move with the
+// order.
 Case in_blocks(Case config);
 
 // `plan`: that of the case; of one without stages it says only into how many operations an average is cut.

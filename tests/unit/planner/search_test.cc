@@ -65,6 +65,20 @@ TEST(Search, TimeMoneyBytesAndMemoryOfAStarByHand) {
 }
 
 // The same with two nodes at each of two sites, blocks: of the ring's four hops two leave a site.
+// One machine takes the batches of all four: 1000 steps of 2 s, nothing to wait for, and one node to
+// pay, 7.20 an hour. A mean that servers round is of all_reduce direct alone, whatever the plan's are.
+TEST(Search, OneMachineByHandAndAMethodByItsNameAlone) {
+  const PlanResult one = planned(star({{"candidates", {{"methods", {"single"}}}}}));
+  const Evaluation& choice = one.choice();
+  EXPECT_NEAR(choice.total_s(), 2000, 1e-6);
+  EXPECT_DOUBLE_EQ(choice.low_s(), choice.total_s());
+  EXPECT_DOUBLE_EQ(choice.high_s(), choice.total_s());
+  EXPECT_NEAR(choice.utilization, 1, 1e-9);
+  EXPECT_NEAR(choice.cost(), 2000 / 3600. * 7.2, 1e-6);
+  const PlanResult rounded = planned(star({{"candidates", {{"methods", {"one-bit-adam"}}}}}));
+  EXPECT_SAYS(rounded.choice().candidate.words, "direct");
+}
+
 TEST(Search, OnlyWhatLeavesASiteCounts) {
   const Planned found(two_sites({{"egress", {{"price", 0.25}, {"sites", {{"b", 1}}}}}}));
   const Evaluation& choice = found.result.choice();

@@ -187,13 +187,18 @@ TEST(Analytic, SlowReplicasAndOverriddenLinksCount) {
 
 // A slow reference for one exchange on the analytic network, without a clock and without events: when a
 // member begins a round follows from its own times and those of the messages that it waits for, by maximum
-// and sum.
+// and sum. Pieces leave one after another, but where messages draw their times.
 class WalkedTimes {
  public:
   // `posted_ns`: by member, from when on it may send and receive.
   WalkedTimes(const Collective& collective, const GroupExchange& exchange, const MessageKey& name,
-              MessageCosts& costs, const std::vector<std::int64_t>& posted_ns)
-      : collective_(collective), exchange_(exchange), name_(name), costs_(costs), posted_ns_(posted_ns) {}
+              MessageCosts& costs, const std::vector<std::int64_t>& posted_ns, bool draws)
+      : collective_(collective),
+        exchange_(exchange),
+        name_(name),
+        costs_(costs),
+        posted_ns_(posted_ns),
+        is_in_turn_(!draws && collective.pieces(exchange) > 1) {}
 
   std::int64_t done_ns(int member) { return begin_ns(member, rounds_); }
 
@@ -224,7 +229,7 @@ class WalkedTimes {
 
   // Of the message `which` from one member to another, in the order of sending, which they keep.
   std::int64_t arrival_ns(int from, int to, int which) {
-    std::int64_t latest_ns = 0;
+    std::int64_t latest_ns = 0, free_ns = 0;
     MessageKey key = name_;
     key.sender = from;
     key.number = -1;
@@ -232,9 +237,15 @@ class WalkedTimes {
       for (const Message& message : round_of(from, round).sends) {
         ++key.number;
         if (message.peer != to) continue;
+        const MessageCosts::Way& way = costs_.way(from, to);
         const std::int64_t ready_ns = begin_ns(to, collective_.awaits_receiver() ? round : 0),
-                           cost_ns = costs_.time_ns(key, costs_.way(from, to), message.bytes);
-        latest_ns = std::max(latest_ns, std::max(begin_ns(from, round), ready_ns) + cost_ns);
+                           begin = std::max(begin_ns(from, round), ready_ns);
+        if (is_in_turn_) {
+          free_ns = std::max(begin, free_ns) + costs_.sending_ns(way, message.bytes);
+          latest_ns = std::max(latest_ns, free_ns + costs_.latency_ns(way));
+        } else {
+          latest_ns = std::max(latest_ns, begin + costs_.time_ns(key, way, message.bytes));
+        }
         if (which-- == 0) return latest_ns;
       }
     throw std::logic_error("a message is waited for that is never sent");
@@ -245,6 +256,7 @@ class WalkedTimes {
   const MessageKey name_;
   MessageCosts& costs_;
   const std::vector<std::int64_t>& posted_ns_;
+  const bool is_in_turn_;
   const int rounds_ = collective_.rounds(exchange_);
   std::map<std::pair<int, int>, std::int64_t> begins_ns_;  // by member and round
 };
@@ -263,7 +275,9 @@ TEST(Analytic, EveryCollectiveTakesTheTimesOfTheWalk) {
         const Topology topology = build_topology(config);
         EventQueue clock;
         AnalyticNetwork network(config.network, topology, 5, clock);
-        const ExchangeContext context{clock, network};
+        NetworkSpec spec = plain_network();
+        spec.message_time = config.network.message_time;
+        const ExchangeContext context{clock, network, {}, spec};
         OperationRule rule = rule_of(name);
         rule.payload = whole({"delta", "phi"}, Wire::kInt8);
         std::vector<int> group(as_index(members));
@@ -278,7 +292,7 @@ TEST(Analytic, EveryCollectiveTakesTheTimesOfTheWalk) {
         clock.run();
         MessageCosts costs(config.network, topology, 5);
         const GroupExchange shape = group_exchange(group, 1000003, 2, {});
-        WalkedTimes walked(collective, shape, {9, 4, 0, 0, 2}, costs, posted_ns);
+        WalkedTimes walked(collective, shape, {9, 4, 0, 0, 2}, costs, posted_ns, draws);
         for (const int i : group)
           EXPECT_EQ(std::llround(run.times(i).done_s * 1e9), walked.done_ns(i))
               << name << " of " << members << ", member " << i << (draws ? ", drawn" : "");
