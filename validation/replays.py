@@ -26,6 +26,18 @@ def rates(row, *columns):
     return {column: f"{float(row[column])!r}bps" for column in columns}
 
 
+def times_of_exchanges(program, folder, scenario, exchanges):
+    """Of each exchange of a scenario with one a step: from the last that is ready to the last that is done. `folder`: for its files."""
+    (folder / "s.json").write_text(json.dumps(scenario))
+    subprocess.run([program, "run", folder / "s.json", "--out", folder / "run", "--overwrite", "--quiet"], check=True,
+                   capture_output=True)
+    with open(folder / "run/exchanges.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for step in range(1, exchanges + 1):
+        of_step = [row for row in rows if row["step"] == str(step)]
+        yield max(float(row["done_s"]) for row in of_step) - max(float(row["ready_s"]) for row in of_step)
+
+
 class Replays:
     """`programs`: the folder of longhaul and longhaul-sim. Files are written to a folder that goes with this object."""
 

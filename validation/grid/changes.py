@@ -9,14 +9,12 @@ A row is four exchanges, the first over cold connections, each after a step of 1
 linux itself is held against Linux's TCP in such networks by tests/unit/net/linux_kernel_rings_test.cc."""
 import argparse
 import csv
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from replays import spread
+from replays import spread, times_of_exchanges
 
 EXCHANGES = 4
 FIDELITIES = ("flow", "linux", "packet")
@@ -94,14 +92,7 @@ def exchanges_s(program, folder, point, fidelity):
                 "network": {"fidelity": fidelity, "tcp": {"connections": connections},
                             "topology": {"star": {"rate": f"{rate}Mbps", "rtt": f"{rtt}ms"}},
                             "variation": variation(kind, rate * 1e6, rtt / 4e3, folder)}}
-    (folder / "s.json").write_text(json.dumps(scenario))
-    subprocess.run([program, "run", folder / "s.json", "--out", folder / "run", "--overwrite", "--quiet"], check=True,
-                   capture_output=True)
-    with open(folder / "run/exchanges.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    for step in range(1, EXCHANGES + 1):
-        of_step = [row for row in rows if row["step"] == str(step)]
-        yield max(float(row["done_s"]) for row in of_step) - max(float(row["ready_s"]) for row in of_step)
+    return times_of_exchanges(program, folder, scenario, EXCHANGES)
 
 
 def measured(point, number, program, folder):

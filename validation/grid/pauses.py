@@ -8,14 +8,12 @@ A row is three exchanges, each after a step of `pause_ms`: the first over cold c
 bytes of a message in bandwidth-delay products. Prints flow over linux, less one, by products and round trips."""
 import argparse
 import csv
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from replays import spread
+from replays import spread, times_of_exchanges
 
 COLUMNS = ["all_reduce", "replicas", "rate_mbps", "rtt_ms", "products", "pause_ms", "bytes"]
 TIMES = [f"{fidelity}_{exchange}_s" for fidelity in ("flow", "linux") for exchange in (1, 2, 3)]
@@ -37,14 +35,7 @@ def exchanges_s(program, folder, point, fidelity):
                 "methods": [{"name": "diloco", "inner_steps": 1, "all_reduce": collective}],
                 "workload": {"parameters": size // 2, "wire": "bf16", "steps": 3, "step_time": {"constant": f"{pause}ms"}},
                 "network": {"fidelity": fidelity, "topology": {"star": {"rate": f"{rate}Mbps", "rtt": f"{rtt}ms"}}}}
-    (folder / "s.json").write_text(json.dumps(scenario))
-    subprocess.run([program, "run", folder / "s.json", "--out", folder / "run", "--overwrite", "--quiet"], check=True,
-                   capture_output=True)
-    with open(folder / "run/exchanges.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    for step in ("1", "2", "3"):
-        of_step = [row for row in rows if row["step"] == step]
-        yield max(float(row["done_s"]) for row in of_step) - max(float(row["ready_s"]) for row in of_step)
+    return times_of_exchanges(program, folder, scenario, 3)
 
 
 def main():
