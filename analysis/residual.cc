@@ -247,8 +247,7 @@ Validity network_validity(const Case& config) {
 double network_residual(const Json& record) {
   const Json fitted = member(record, "fit_error");
   const double of_fit = fitted.is_number() ? fitted.get<double>() : 0;
-  const double of_model = model_residual(record);
-  return of_model >= 1 || of_fit >= 1 ? 1 : std::min(1., std::hypot(of_model, of_fit));
+  return together(model_residual(record), of_fit);
 }
 
 std::string outside_of(const Json& record) {

@@ -1,6 +1,7 @@
 """Replays of exchanges that no method makes, for what holds the network model against others: a case and a trace are written,
 longhaul-sim replays them (docs/reference/formats/trace.md).
 """
+import argparse
 import copy
 import csv
 import json
@@ -24,6 +25,27 @@ class StatusError(Exception):
 def rates(row, *columns):
     """Rates of a row as an option has them, `up` and `down` and the like."""
     return {column: f"{float(row[column])!r}bps" for column in columns}
+
+
+def rows_of_table(description, measured_rows, columns):
+    """The rows of a table of CSV: read from --read, or measured and written to --out. `measured_rows(program, folder, every)`."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--every", type=int, default=1, help="each N-th point alone")
+    parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/bin")
+    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--read", type=pathlib.Path)
+    options = parser.parse_args()
+    if options.read:
+        with open(options.read, newline="") as file:
+            return list(csv.DictReader(file))
+    with tempfile.TemporaryDirectory() as scratch:
+        rows = measured_rows(options.programs / "longhaul", pathlib.Path(scratch), options.every)
+    if options.out:
+        with open(options.out, "w", newline="") as file:
+            writer = csv.DictWriter(file, columns, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    return rows
 
 
 def times_of_exchanges(program, folder, scenario, exchanges):

@@ -9,9 +9,10 @@
 // codec, its columns and what it runs (an all-gather of what a top-k keeps), or of one of its operations
 // where it is several; of a method without any of an all-reduce of the whole vector. Of a ring, and of
 // exchanges without a choice of collective (fsdp; for NoLoCo's random pairs no order differs from another),
-// it is 2(n − 1) · ring_round_s() (net/site_tour.h); of "hierarchical" that of the ring of the sites'
-// leaders; of all others it is that of their rounds (cost_graph.h). With stages it is the time of a step
-// (step_objective.h), and workers are placed: which stage of which replica stands where.
+// it is ring_round_s() (net/site_tour.h) times its rounds: 2(n − 1), or n − 1 of an all-gather; of
+// "hierarchical" that of the ring of the sites' leaders; of all others it is that of their rounds
+// (cost_graph.h). With stages it is the time of a step (step_objective.h), and workers are placed: which
+// stage of which replica stands where.
 //
 // Up to 8 workers (for the leaders: 8 sites) it is the least of all assignments. Above that
 //   ring, hierarchical   a travelling-salesman tour (net/site_tour.h), or round robin if that is less
@@ -45,7 +46,7 @@ struct OptimizedOrder {
 // order.
 Case in_blocks(Case config);
 
-// `plan`: that of the case; of one without stages it says only into how many operations an average is cut.
+// `plan`: that of the case; without rules an all-reduce of the whole vector.
 OptimizedOrder optimized_order(const Case& config, const OperationPlan& plan);
 
 // Of a case without stages: equal where network, replicas and this are, so is the order, whatever the method.

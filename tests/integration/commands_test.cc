@@ -85,6 +85,13 @@ TEST(Check, SaysWhatNoNetworkCanMakeShorter) {
                               "step_time": {"lognormal": {"mean": "2s", "sigma": 0.3}, "constant": null}}})"),
               "a step computes for 2 s on average: some 200 tokens/s; 40 steps take about 80 s without "
               "their exchanges");
+  // Nor is a slow replica one that leaves for good.
+  EXPECT_SAYS(said("ddp", R"({"workload": {"step_time_factors": {"1": 3}},
+                              "faults": [{"kind": "crash", "replicas": "1", "at": "5s"}]})"),
+              "40 steps take about 2 min 0 s without their exchanges");
+  // 0.07 of links that stay as they are, and 0.23 of theirs.
+  EXPECT_SAYS(said("ddp", R"({"network": {"variation": {"jitter": {"rate_sigma": 0.5, "every": "1s"}}}})"),
+              "the network model's error where it was measured: 24 % with host, jitter of rates");
 }
 
 // Which scenarios are refused, and how: tests/unit/cli/bad_scenarios_test.cc.

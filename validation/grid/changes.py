@@ -7,14 +7,11 @@
 A row is four exchanges, the first over cold connections, each after a step of 150 ms, while the links change as its kind says.
 `packet` has each fourth point of the kinds that it can replay; its cells are else empty. Prints flow and packet over linux, less one.
 linux itself is held against Linux's TCP in such networks by tests/unit/net/linux_kernel_rings_test.cc."""
-import argparse
-import csv
 import pathlib
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from replays import spread, times_of_exchanges
+from replays import rows_of_table, spread, times_of_exchanges
 
 EXCHANGES = 4
 FIDELITIES = ("flow", "linux", "packet")
@@ -116,25 +113,12 @@ def print_table(rows, name_of):
                 print(f"| {name} | {len(off)} | {' | '.join(spread(off))} |")
 
 
+def measured_rows(program, folder, every):
+    return [measured(point, number, program, folder) for number, point in list(enumerate(points()))[::every]]
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--every", type=int, default=1, help="each N-th point alone")
-    parser.add_argument("--programs", type=pathlib.Path, default=pathlib.Path("build/bin"))
-    parser.add_argument("--out", type=pathlib.Path)
-    parser.add_argument("--read", type=pathlib.Path)
-    options = parser.parse_args()
-    if options.read:
-        with open(options.read, newline="") as file:
-            rows = list(csv.DictReader(file))
-    else:
-        with tempfile.TemporaryDirectory() as scratch:
-            rows = [measured(point, number, options.programs / "longhaul", pathlib.Path(scratch))
-                    for number, point in list(enumerate(points()))[::options.every]]
-    if options.out:
-        with open(options.out, "w", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS + TIMES, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+    rows = rows_of_table(__doc__, measured_rows, COLUMNS + TIMES)
     print_table(rows, lambda kind: KINDS[kind][0])
     print_table(rows, lambda kind: kind)
 

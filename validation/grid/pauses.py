@@ -6,14 +6,11 @@
 
 A row is three exchanges, each after a step of `pause_ms`: the first over cold connections, of which the table has none. `products`:
 bytes of a message in bandwidth-delay products. Prints flow over linux, less one, by products and round trips."""
-import argparse
-import csv
 import pathlib
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from replays import spread, times_of_exchanges
+from replays import rows_of_table, spread, times_of_exchanges
 
 COLUMNS = ["all_reduce", "replicas", "rate_mbps", "rtt_ms", "products", "pause_ms", "bytes"]
 TIMES = [f"{fidelity}_{exchange}_s" for fidelity in ("flow", "linux") for exchange in (1, 2, 3)]
@@ -38,28 +35,14 @@ def exchanges_s(program, folder, point, fidelity):
     return times_of_exchanges(program, folder, scenario, 3)
 
 
+def measured_rows(program, folder, every):
+    for point in list(points())[::every]:
+        times = [second for fidelity in ("flow", "linux") for second in exchanges_s(program, folder, point, fidelity)]
+        yield dict(zip(COLUMNS + TIMES, [*point, *(f"{second:.6f}" for second in times)]))
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--every", type=int, default=1, help="each N-th point alone")
-    parser.add_argument("--programs", type=pathlib.Path, default=pathlib.Path("build/bin"))
-    parser.add_argument("--out", type=pathlib.Path)
-    parser.add_argument("--read", type=pathlib.Path)
-    options = parser.parse_args()
-    if options.read:
-        with open(options.read, newline="") as file:
-            rows = list(csv.DictReader(file))
-    else:
-        rows = []
-        with tempfile.TemporaryDirectory() as scratch:
-            for point in list(points())[::options.every]:
-                times = [second for fidelity in ("flow", "linux")
-                         for second in exchanges_s(options.programs / "longhaul", pathlib.Path(scratch), point, fidelity)]
-                rows.append(dict(zip(COLUMNS + TIMES, [*point, *(f"{second:.6f}" for second in times)])))
-    if options.out:
-        with open(options.out, "w", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS + TIMES, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+    rows = rows_of_table(__doc__, lambda *arguments: list(measured_rows(*arguments)), COLUMNS + TIMES)
     print("| | exchanges | median % | 95th % | largest % | mean, signed % |\n|---|---|---|---|---|---|")
     for column in ("products", "rtt_ms"):
         for value in sorted({int(row[column]) for row in rows}):

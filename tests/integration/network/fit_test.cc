@@ -135,6 +135,7 @@ TEST(FitCommand, SaysWhatIsWrong) {
   Json no_metric = {{"rows", {{{"metric", "step_tim_s"}, {"value", 1}}}}};
   expect_refused(longhaul({"fit", good, written(no_metric, "rows.json")}), {"rows.json", "step_tim_s"});
   expect_refused(longhaul({"fit", good, times, "-o", "/proc/none/here"}), {"--output", "/proc"});
+  expect_refused(longhaul({"fit", good, times, "--on", "1"}), {"--on: found beside a file of observations"});
   expect_refused(longhaul({"fit", good, times, "--unknown", "fit.deviation=0..1"}),
                  {"fit.unknown", "fit.deviation"});
   Json no_place = {

@@ -123,6 +123,14 @@ TEST_F(Conclusion, OfOneSeedItSaysWhyNothingIsShown) {
       "shows nothing; 4 seeds would find a difference of three standard deviations.");
 }
 
+// A ratio that rounds to one is said to the digit that differs.
+TEST_F(Conclusion, ARatioNearOneIsNotOne) {
+  add_times({{"a", 10}, {"b", 20}, {"c", 20.008}});
+  for (Json& record : run_.records) record["residual"] = 0;
+  const Said time = at(conclusions_of({run_}), "simulated_time_s");
+  EXPECT_EQ(time.parts.at(2).words, "b is ahead of c (1.0004 times as long)");
+}
+
 // 10 s and 11 s: 1.1, and 1.1 · 0.93 / 1.07 = 0.956, 1.1 · 1.07 / 0.93 = 1.266. Each comparison has its own
 // badge: c is behind, b is not shown to be. Between equals there is nothing to badge.
 TEST_F(Conclusion, OfTimesItSaysWhatTheNetworkModelMakesOfTheRatioAndBadgesEach) {
